@@ -1,0 +1,74 @@
+"""fairpool: pool data, be paid back in models, fairly.
+
+    parties' tables -> v_C, the value of every coalition's data      InformationGain
+                    -> phi_i, Shapley values                         shapley
+                    -> r_i, rho-fair rewards                         RewardScheme, check_incentives
+                    -> one model per party, worth just its reward    realise
+
+and all of it at once: `collaborate`.
+
+>>> import numpy as np
+>>> from sklearn.gaussian_process.kernels import RBF
+>>> import fairpool as fp
+>>> x = np.linspace(0, 1, 30)[:, None]
+>>> y = np.sin(6 * x[:, 0])
+>>> parties = [fp.Party("north", x[:20], y[:20]), fp.Party("south", x[20:], y[20:])]
+>>> result = fp.collaborate(parties, fp.GaussianProcess(RBF(0.2), noise_variance=0.1), rho="rational", rng=1)
+>>> print(result.explain()[0])
+north receives the best model, because nobody contributes more.
+>>> mean, variance = result.models[1].predict([[0.5]])
+"""
+
+from fairpool.audit import find_duplicates, held_out_residuals
+from fairpool.collaboration import Collaboration, collaborate
+from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
+from fairpool.errors import FairpoolError, FairpoolWarning
+from fairpool.models import (
+    BayesianLinearRegression,
+    GaussianProcess,
+    NetworkFeatures,
+    PartySummary,
+    SparseGaussianProcess,
+    inducing_points,
+    mnlp,
+)
+from fairpool.parties import Party
+from fairpool.realisation import ModelReward, load_reward, noise_levels, realise
+from fairpool.rewards import RewardScheme, check_incentives, check_strict_monotonicity
+from fairpool.values import Game, InformationGain, TableGame, ValidationGain, check_properties
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BayesianLinearRegression",
+    "Collaboration",
+    "Contributions",
+    "FairpoolError",
+    "FairpoolWarning",
+    "Game",
+    "GaussianProcess",
+    "InformationGain",
+    "ModelReward",
+    "NetworkFeatures",
+    "Party",
+    "PartySummary",
+    "RewardScheme",
+    "SparseGaussianProcess",
+    "TableGame",
+    "ValidationGain",
+    "banzhaf",
+    "check_incentives",
+    "check_properties",
+    "check_strict_monotonicity",
+    "collaborate",
+    "find_duplicates",
+    "held_out_residuals",
+    "inducing_points",
+    "leave_one_out",
+    "load_reward",
+    "mnlp",
+    "noise_levels",
+    "realise",
+    "shapley",
+    "standalone",
+]

@@ -1,0 +1,127 @@
+"""Arrays at the border: what comes in is checked once, converted to float64 and made read-only.
+
+Tables may be numpy arrays, nested lists, or anything that speaks Arrow's C stream interface (pandas, polars,
+pyarrow, duckdb); the latter keep their column names.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpool.errors import DataError
+
+FloatArray = NDArray[np.float64]
+"""An array of float64, the only kind of number fairpool computes with."""
+
+
+def read_only(array: FloatArray) -> FloatArray:
+    """The same numbers in an array that nobody can change."""
+    array = np.array(array, dtype=np.float64)
+    array.flags.writeable = False
+    return array
+
+
+def as_matrix(X: Any, where: str) -> tuple[FloatArray, tuple[str, ...] | None]:
+    """A finite float64 matrix, with column names when the table has them.
+
+    Args:
+        X: [m, p] numbers, or an Arrow-compatible table.
+        where: Whose table it is, for the error texts.
+
+    Returns:
+        The matrix [m, p] and its column names (None when it has none).
+    """
+    columns = None
+    if hasattr(X, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        table = pa.table(X)
+        columns = tuple(table.column_names)
+        X = np.column_stack([_arrow_column(table[name], where, name) for name in columns] or [np.empty((0, 0))])
+    matrix = _as_float(X, f"{where}: X")
+    if matrix.ndim != 2:
+        raise DataError(
+            f"{where}: X has {matrix.ndim} dimension(s), needs 2 (one row per data point, one column per feature);"
+            " a single feature is X[:, None]"
+        )
+    _refuse_not_finite(matrix, where, columns)
+    return read_only(matrix), columns
+
+
+def as_vector(y: Any, where: str) -> FloatArray:
+    """A finite float64 vector of labels [m]."""
+    if hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
+        import pyarrow as pa
+
+        y = _arrow_column(pa.chunked_array(y) if hasattr(y, "__arrow_c_stream__") else pa.array(y), where, "y")
+    vector = _as_float(y, f"{where}: y")
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        vector = vector[:, 0]
+    if vector.ndim != 1:
+        raise DataError(f"{where}: y has {vector.ndim} dimensions, needs 1 (one label per row)")
+    _refuse_not_finite(vector, where, None)
+    return read_only(vector)
+
+
+def as_labels(y: Any, rows: int) -> FloatArray:
+    """Labels to train on: [m], or [m, k] for k sets of labels on the same inputs."""
+    labels = _as_float(y, "y")
+    if labels.ndim not in (1, 2) or len(labels) != rows:
+        raise DataError(f"y has shape {labels.shape}, needs one label for each of the {rows} rows of X")
+    if not np.isfinite(labels).all():
+        raise DataError(f"y has {int((~np.isfinite(labels)).sum())} value(s) that are not finite; remove those rows")
+    return labels
+
+
+def as_noise(noise_variance: Any, rows: int, where: str) -> FloatArray:
+    """One noise variance per row [m], from a scalar or one per row; infinite means: this row tells nothing."""
+    noise = _as_float(noise_variance, f"{where}: noise_variance")
+    if noise.ndim > 1 or (noise.ndim == 1 and len(noise) != rows):
+        raise DataError(
+            f"{where}: noise_variance has shape {noise.shape}, needs one number, or one for each of the {rows} rows"
+        )
+    bad = ~(noise > 0)
+    if bad.any():
+        raise DataError(
+            f"{where}: noise_variance {float(np.atleast_1d(noise)[np.atleast_1d(bad)][0]):g} is not above 0;"
+            " give the variance (not the standard deviation) of the labels' noise"
+        )
+    return read_only(np.broadcast_to(noise, (rows,)))
+
+
+def positive(value: Any, name: str) -> float:
+    """A finite number above 0."""
+    number = _as_float(value, name)
+    if number.ndim != 0 or not (0 < float(number) < np.inf):
+        raise DataError(f"{name} {np.array2string(number, threshold=4)} is not a finite number above 0")
+    return float(number)
+
+
+def _as_float(values: Any, what: str) -> FloatArray:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{what} is not made of numbers ({error}); encode categories and dates first") from None
+
+
+def _arrow_column(column: Any, where: str, name: str) -> FloatArray:
+    import pyarrow as pa
+
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)):
+        raise DataError(f'{where}: column "{name}" has type {column.type}, needs numbers; encode it first')
+    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+
+
+def _refuse_not_finite(values: FloatArray, where: str, columns: tuple[str, ...] | None) -> None:
+    bad = np.argwhere(~np.isfinite(values))
+    if not len(bad):
+        return
+    at, more = tuple(int(k) for k in bad[0]), len(bad) - 1
+    what = "y" if values.ndim == 1 else "X"
+    column = "" if values.ndim == 1 else f", column {columns[at[1]] if columns else at[1]}"
+    others = f" (and {more} more)" if more else ""
+    raise DataError(
+        f"{where}: {what} has {values[at]} in row {at[0]}{column}{others}, counting from 0;"
+        " remove the row or fill in the value"
+    )

@@ -1,0 +1,178 @@
+"""The whole chain, every stage once, in order."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fairpool.arrays import FloatArray, read_only
+from fairpool.audit import find_duplicates, held_out_residuals
+from fairpool.contributions import Contributions, shapley
+from fairpool.errors import FairpoolWarning
+from fairpool.models import Model, PartySummary
+from fairpool.parties import Party
+from fairpool.realisation import ModelReward, realise
+from fairpool.rewards import RewardScheme, check_incentives
+from fairpool.values import InformationGain
+from fairpool.verdicts import Verdicts
+
+
+@dataclass(frozen=True, eq=False)
+class Collaboration:
+    """What `collaborate` found: every stage's result, and a table that explains itself.
+
+    Attributes:
+        game: v_C, the values.
+        contributions: phi, the Shapley values.
+        scheme: Theorem 1, with rho_r and rho_s.
+        rho: The number that was used.
+        rewards: r [n].
+        incentives: The verdicts on R1-R7, F1-F4 and Definitions 1-3.
+        models: One `ModelReward` per party.
+        warnings: What the operator should know.
+    """
+
+    game: InformationGain
+    contributions: Contributions
+    scheme: RewardScheme
+    rho: float
+    rewards: FloatArray
+    incentives: Verdicts
+    models: tuple[ModelReward, ...]
+    warnings: tuple[str, ...]
+
+    @cached_property
+    def residuals(self) -> FloatArray | None:
+        """Per party, how far its labels are from the others' prediction (`held_out_residuals`); None without rows."""
+        return None if self.game.pool is None else held_out_residuals(self.game.model, self.game.pool.parties)
+
+    def explain(self) -> tuple[str, ...]:
+        """One sentence per party: what it receives, and why."""
+        return tuple(self._sentence(i) for i in range(self.game.n))
+
+    def _sentence(self, i: int) -> str:
+        name, r, alone, total = self.game.names[i], self.rewards[i], self.game.alone[i], self.game.total
+        share = self.scheme.shares[i]
+        if total <= 0:
+            return f"{name} receives nothing, because nobody's data tells anything about the model."
+        if share == 1:
+            return f"{name} receives the best model, because nobody contributes more."
+        if share == 0:
+            return f"{name} receives {r / total:.0%} of the best model's information, and contributes nothing."
+        return (
+            f"{name} receives {r / total:.0%} of the best model's information (alone it has {alone / total:.0%}),"
+            f" because it contributes {share:.0%} of what the largest contributor does and rho is {self.rho:.3g}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every number as plain Python objects, ready for JSON (infinite ones as None)."""
+        return {
+            "parties": [
+                {
+                    "name": self.game.names[i],
+                    "rows": self.game.rows[i],
+                    "value": float(self.game.alone[i]),
+                    "contribution": float(self.contributions.values[i]),
+                    "standard_error": float(self.contributions.standard_errors[i]),
+                    "reward": float(self.rewards[i]),
+                    "realised": self.models[i].value,
+                    "eta": _finite(self.models[i].eta),
+                    "tau": self.models[i].tau,
+                    "explanation": self._sentence(i),
+                }
+                for i in range(self.game.n)
+            ],
+            "total": self.game.total,
+            "method": self.contributions.method,
+            "rho": self.rho,
+            "rho_rational": _finite(self.scheme.rho_rational),
+            "rho_stable": _finite(self.scheme.rho_stable),
+            "incentives": [{"condition": v.condition, "holds": v.holds, "why": v.why} for v in self.incentives],
+            "warnings": list(self.warnings),
+        }
+
+    def table(self) -> Table:
+        """One row per party, for a terminal."""
+        table = Table(title=f"{self.game.n} parties, rho = {self.rho:.4g}, v_N = {self.game.total:.2f} nats")
+        table.add_column("party")
+        for column in ("rows", "alone\nv_i", "contributes\nphi_i", "receives\nr_i", "of the\nbest", "noise\nvariance"):
+            table.add_column(column, justify="right")
+        for i, model in enumerate(self.models):
+            total = self.game.total
+            table.add_row(
+                self.game.names[i],
+                str(self.game.rows[i]),
+                f"{self.game.alone[i]:.2f}",
+                f"{self.contributions.values[i]:.2f}"
+                + ("" if self.contributions.exact else f" +- {self.contributions.standard_errors[i]:.2f}"),
+                f"{self.rewards[i]:.2f}",
+                f"{self.rewards[i] / total:.0%}" if total > 0 else "-",
+                f"{model.eta:.3g}" if np.isfinite(model.eta) else "all noise",
+            )
+        return table
+
+    def __rich__(self) -> RenderableType:
+        holding = "Conditions that hold: " + ", ".join(v.condition for v in self.incentives if v.holds)
+        others = [str(v) for v in self.incentives if not v.holds]
+        notes = [f"Warning: {text}" for text in self.warnings]
+        switches = (
+            f"Individually rational up to rho_r = {self.scheme.rho_rational:.4g},"
+            f" stable up to rho_s = {self.scheme.rho_stable:.4g}."
+        )
+        return Group(self.table(), *map(Text, [*self.explain(), switches, holding, *others, *notes]))
+
+    def __repr__(self) -> str:
+        console = Console(width=110, color_system=None, force_terminal=False)
+        with console.capture() as capture:
+            console.print(self.__rich__())
+        return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+def collaborate(
+    parties: Sequence[Party] | Sequence[PartySummary],
+    model: Model,
+    rho: float | str = "stable",
+    rng: np.random.Generator | int | None = 0,
+) -> Collaboration:
+    """From the parties' data to one reward model each: values, Shapley values, rewards, incentives, models.
+
+    Paper: all of Sec. 3 and 4.
+
+    Args:
+        parties: The parties; or, for a model with weights, their summaries.
+        model: The Bayesian model, its hyperparameters known or learned beforehand (`model.fit_hyperparameters`) and the
+            same for every coalition.
+        rho: A number in 0 .. 1, or "fair", "rational", "stable", "welfare" (see `RewardScheme.rewards`).
+        rng: Seed or generator of the noise (and of sampled Shapley values). The default makes results repeatable;
+            where models are handed out give a secret seed, since who knows it can remove the noise.
+    """
+    rng = np.random.default_rng(rng)
+    game = InformationGain(model, parties)
+    contributions = shapley(game, rng=rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FairpoolWarning)  # they are part of the result, and said below
+        scheme = RewardScheme(game, contributions)
+    rewards = read_only(scheme.rewards(rho))
+    result = Collaboration(
+        game,
+        contributions,
+        scheme,
+        scheme.rho(rho),
+        rewards,
+        check_incentives(game, contributions, rewards),
+        realise(game, rewards, rng),
+        scheme.warnings + (() if game.pool is None else find_duplicates(game.pool.parties).warnings),
+    )
+    for text in result.warnings:
+        warnings.warn(text, FairpoolWarning, stacklevel=2)
+    return result
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None

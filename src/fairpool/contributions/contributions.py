@@ -1,0 +1,49 @@
+"""What every way to measure contributions returns."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairpool.arrays import FloatArray, read_only
+from fairpool.errors import GameError
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """Each party's contribution phi_i.
+
+    Attributes:
+        values: phi [n].
+        standard_errors: [n]; 0 where phi is exact.
+        method: "exact", "sampled", "banzhaf", "standalone", "leave one out" or "given".
+        permutations: How many permutations were sampled (0 where phi is exact).
+    """
+
+    values: FloatArray
+    standard_errors: FloatArray
+    method: str
+    permutations: int = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is no sampling error."""
+        return not self.standard_errors.any()
+
+    def __repr__(self) -> str:
+        errors = "" if self.exact else f" +- {np.array2string(self.standard_errors, precision=2)}"
+        return f"Contributions({np.array2string(self.values, precision=6)}{errors}, {self.method})"
+
+
+def exactly(values: Any, method: str) -> Contributions:
+    """Contributions without sampling error."""
+    values = read_only(values)
+    return Contributions(values, read_only(np.zeros(len(values))), method)
+
+
+def as_contributions(phi: "Contributions | Any", n: int) -> Contributions:
+    """Contributions of n parties, from themselves or from plain numbers [n] (taken as exact)."""
+    contributions = phi if isinstance(phi, Contributions) else exactly(np.atleast_1d(phi), "given")
+    if contributions.values.shape != (n,) or not np.isfinite(contributions.values).all():
+        raise GameError(f"contributions {contributions.values} are not one finite number for each of the {n} parties")
+    return contributions

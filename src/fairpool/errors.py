@@ -1,0 +1,33 @@
+"""Every error a user can cause, and the one warning: what was found, where, and what to do.
+
+The texts live beside the checks that raise them; here are only the kinds. All of them are `ValueError`s, so
+that code which does not know fairpool can catch them.
+"""
+
+
+class FairpoolError(ValueError):
+    """Something a user gave us cannot be used; the text says what, where and the remedy."""
+
+
+class DataError(FairpoolError):
+    """A party's table, or a model's settings, hold a value that cannot be used."""
+
+
+class KernelError(FairpoolError):
+    """A kernel cannot serve: it is not positive definite, or not of a kind that this step can handle."""
+
+
+class GameError(FairpoolError):
+    """A table of coalition values, a coalition, or a coalition structure is not one."""
+
+
+class RewardError(FairpoolError):
+    """A reward cannot be given: rho is out of range, or no noise variance realises the target."""
+
+
+class RewardFileError(FairpoolError):
+    """A reward file cannot be written or read."""
+
+
+class FairpoolWarning(UserWarning):
+    """The numbers are right, but they may not mean what one hopes; the text says why."""

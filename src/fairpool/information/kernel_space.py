@@ -1,0 +1,131 @@
+"""Information gain of an exact Gaussian process: one symmetric matrix with one block of rows per party.
+
+Paper: App. E.5, Eq. (gross):  I(f; D_C) = 1/2 log|I + K_CC D_C^-1|.
+Differs from the paper: written symmetrically as 1/2 log|I + D^-1/2 K_CC D^-1/2|, which is equal, needs no jitter, and
+lets an infinite noise variance be a row of zeros.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dtrtrs
+
+from fairpool.arrays import FloatArray
+from fairpool.coalitions import members
+from fairpool.errors import KernelError
+from fairpool.information.log_determinant import half_log_determinant
+from fairpool.information.reward_curve import DenseCurve, RewardCurve, SpectralCurve, remaining_precision
+from fairpool.models.cholesky import lower_factor, not_positive_definite
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSpace:
+    """All parties' rows in the matrix B = I + D^-1/2 K D^-1/2.
+
+    Attributes:
+        B: [m, m].
+        sizes: Each party's number of rows; the blocks are in the parties' order.
+        noise: Each row's noise variance, the diagonal of D [m].
+    """
+
+    B: FloatArray
+    sizes: tuple[int, ...]
+    noise: FloatArray
+
+    @classmethod
+    def of(cls, K: FloatArray, sizes: Sequence[int], noise: FloatArray) -> "KernelSpace":
+        """From the latent values' prior covariance K [m, m]."""
+        scale = 1 / np.sqrt(noise)
+        B = scale[:, None] * K * scale
+        B[np.diag_indices_from(B)] += 1
+        return cls(B, tuple(sizes), noise)
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        return tuple(np.concatenate([[0], np.cumsum(self.sizes)]).tolist())
+
+    def _rows(self, parties: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+        blocks = [np.arange(self._starts[i], self._starts[i + 1]) for i in parties]
+        return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.intp)
+
+    def value(self, mask: int) -> float:
+        """v_C of one coalition, by one factorisation."""
+        rows = self._rows(members(mask))
+        return half_log_determinant(self.B[np.ix_(rows, rows)])
+
+    def values(self) -> FloatArray:
+        """v_C of all 2**n coalitions [2**n], by eliminating one party after another.
+
+        At each party, either its block is dropped, or it joins: its log-determinant is added, and the parties still
+        to come are conditioned on it (the Schur complement). The two matrices that result serve half of
+        the remaining coalitions each. The largest party goes first, since the first is eliminated once, the last
+        2**(n-1) times; deep in the tree the matrices are small, and a coalition costs O(m_k^3) whatever n is.
+        """
+        n = len(self.sizes)
+        order = sorted(range(n), key=lambda i: -self.sizes[i])
+        rows = self._rows(order)
+        v = np.zeros(1 << n)
+
+        def visit(B: FloatArray, depth: int, mask: int, value: float) -> None:
+            if depth == n:
+                v[mask] = value
+                return
+            party, size = order[depth], self.sizes[order[depth]]
+            visit(B[size:, size:], depth + 1, mask, value)
+            gain, rest = _eliminate(B, size)
+            visit(rest, depth + 1, mask | 1 << party, value + gain)
+
+        visit(np.asfortranarray(self.B[np.ix_(rows, rows)]), 0, 0, 0.0)
+        return v
+
+    def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
+        """v of the first 1, 2, .., n parties of a permutation [n], by one factorisation of the permuted matrix."""
+        rows = self._rows(permutation)
+        logs = np.log(np.diag(lower_factor(self.B[np.ix_(rows, rows)]))) if len(rows) else np.empty(0)
+        ends = np.cumsum([self.sizes[i] for i in permutation])
+        return np.asarray(np.concatenate([[0.0], np.cumsum(logs)])[ends])
+
+    def reward_curve(self, party: int, noise_variance: float) -> RewardCurve:
+        """r_i(tau) for party i: condition on its own rows first; what the others add beyond them is C.
+
+        Args:
+            party: i.
+            noise_variance: s2 to measure tau by, where the others' rows do not agree on one.
+        """
+        own = self._rows([party])
+        others = self._rows([j for j in range(len(self.sizes)) if j != party])
+        L = lower_factor(self.B[np.ix_(own, own)])
+        alone = float(np.log(np.diag(L)).sum())
+        W = np.asarray(solve_triangular(L, self.B[np.ix_(own, others)], lower=True, check_finite=False))
+        C = self.B[np.ix_(others, others)] - W.T @ W
+        C[np.diag_indices_from(C)] -= 1
+        noise = self.noise[others]
+        levels = np.unique(noise[np.isfinite(noise)])
+        if len(levels) <= 1:
+            l = np.maximum(np.linalg.eigvalsh(C), 0.0)  # noqa: E741 -- the design's letter
+            return SpectralCurve(alone, l, float(levels[0]) if len(levels) else noise_variance)
+
+        def evaluate(tau: float) -> float:
+            root = np.sqrt(remaining_precision(noise, tau, noise_variance))
+            return alone + half_log_determinant(np.eye(len(C)) + root[:, None] * C * root)
+
+        return DenseCurve(evaluate, noise_variance)
+
+
+def _eliminate(B: FloatArray, size: int) -> tuple[float, FloatArray]:
+    """The first `size` rows' 1/2 log-determinant, and the others' matrix given them. Only upper triangles count."""
+    if not size:
+        return 0.0, B
+    U, failed = dpotrf(B[:size, :size], lower=0, clean=0)
+    if failed:
+        block = np.triu(B[:size, :size])
+        raise KernelError(not_positive_definite(block + np.triu(block, 1).T))
+    gain = float(np.log(np.diag(U)).sum())
+    if size == len(B):
+        return gain, B[size:, size:]
+    W, _ = dtrtrs(U, B[:size, size:], lower=0, trans=1)
+    return gain, dsyrk(-1.0, W, beta=1.0, c=B[size:, size:], trans=1, lower=0)

@@ -1,0 +1,98 @@
+"""Information gain of models with d weights: one d x d precision per party, and they add up.
+
+Paper: App. E.5:  I(theta; D_C) = 1/2 log|I + Sigma_0 Phi_C^T D_C^-1 Phi_C|, Phi the rows' features; DTC likewise.
+Differs from the paper: written symmetrically as 1/2 log|I + sum_{i in C} P_i| with P_i = A_i^T D_i^-1 A_i and
+A_i = Phi_i L_0, Sigma_0 = L_0 L_0^T, which is equal (|I + L_0 L_0^T G| = |I + L_0^T G L_0|).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import eigh
+
+from fairpool.arrays import FloatArray
+from fairpool.coalitions import members
+from fairpool.information.log_determinant import half_log_determinant, half_log_determinants
+from fairpool.information.reward_curve import DenseCurve, RewardCurve, SpectralCurve, remaining_precision
+
+STACK_BYTES = 1 << 24
+"""How much a stack of precisions may take: enough for one call to do much work, little enough for the cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightSpace:
+    """Each party's precision P_i, what its rows tell about the whitened weights.
+
+    Attributes:
+        P: [n, d, d].
+        noise: Each party's noise variance [n]; nan where its rows differ.
+        rows: For those parties, their rows over the roots of their noise (A [m_i, d]) and their noise variances [m_i].
+    """
+
+    P: FloatArray
+    noise: FloatArray
+    rows: Mapping[int, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, A: FloatArray, sizes: Sequence[int], noise: FloatArray) -> "WeightSpace":
+        """From all rows' whitened features A [m, d] and noise variances [m], in one block per party."""
+        A = A / np.sqrt(noise)[:, None]
+        cuts = np.cumsum(sizes)[:-1]
+        blocks = list(zip(np.split(A, cuts), np.split(noise, cuts), strict=True))
+        levels = [np.unique(s) for _, s in blocks]
+        mixed = {i: block for i, block in enumerate(blocks) if len(levels[i]) > 1}
+        common = [s[0] if len(s) == 1 else (np.nan if len(s) else np.inf) for s in levels]
+        return cls(np.array([a.T @ a for a, _ in blocks]), np.array(common), mixed)
+
+    @property
+    def _identity(self) -> FloatArray:
+        return np.eye(self.P.shape[1])
+
+    def value(self, mask: int) -> float:
+        """v_C of one coalition, by one factorisation."""
+        return half_log_determinant(self._identity + self.P[list(members(mask))].sum(axis=0))
+
+    def values(self) -> FloatArray:
+        """v_C of all 2**n coalitions [2**n]: each one's precision by one addition, then stacks of factorisations."""
+        n, d = len(self.P), self.P.shape[1]
+        low = min(n, max(0, int(np.log2(STACK_BYTES / (8 * max(d, 1) ** 2)))))
+        sums = np.zeros((1 << low, d, d))  # over the subsets of the first `low` parties
+        for i in range(low):
+            np.add(sums[: 1 << i], self.P[i], out=sums[1 << i : 2 << i])
+        v = np.empty(1 << n)
+        for high in range(1 << (n - low)):
+            base = self._identity + self.P[[low + i for i in members(high)]].sum(axis=0)
+            v[high << low : (high + 1) << low] = half_log_determinants(sums + base)
+        return v
+
+    def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
+        """v of the first 1, 2, .., n parties of a permutation [n]."""
+        return half_log_determinants(self._identity + np.cumsum(self.P[list(permutation)], axis=0))
+
+    def reward_curve(self, party: int, noise_variance: float) -> RewardCurve:
+        """r_i(tau) for party i, from the generalised eigenvalues of (sum of the others' P_j, I + P_i).
+
+        Args:
+            party: i.
+            noise_variance: s2 to measure tau by, where the others' rows do not agree on one.
+        """
+        R = self._identity + self.P[party]
+        others = [j for j in range(len(self.P)) if j != party]
+        # A party of infinite noise, or of no rows, has nothing to lose: it does not count.
+        levels = np.unique([self.noise[j] for j in others if not np.isinf(self.noise[j])])
+        if len(levels) <= 1 and not np.isnan(levels).any():
+            l = np.maximum(eigh(self.P[others].sum(axis=0), R, eigvals_only=True), 0.0)  # noqa: E741 -- the design's letter
+            return SpectralCurve(half_log_determinant(R), l, float(levels[0]) if len(levels) else noise_variance)
+
+        def evaluate(tau: float) -> float:
+            return half_log_determinant(R + sum(self._left(j, tau, noise_variance) for j in others))
+
+        return DenseCurve(evaluate, noise_variance)
+
+    def _left(self, j: int, tau: float, noise_variance: float) -> FloatArray:
+        """Party j's precision when noise is added to its labels."""
+        if j not in self.rows:
+            return np.asarray(remaining_precision(self.noise[j], tau, noise_variance) * self.P[j])
+        A, noise = self.rows[j]
+        return (A.T * remaining_precision(noise, tau, noise_variance)) @ A

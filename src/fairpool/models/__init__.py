@@ -1,0 +1,35 @@
+"""What theta is, and what a posterior predicts.
+
+| model | theta | information gain is computed in |
+|---|---|---|
+| `GaussianProcess` | a function f | kernel space: one row and column per data point |
+| `SparseGaussianProcess` | f at the inducing points (DTC) | weight space: d = number of inducing points |
+| `BayesianLinearRegression` | weights on any features | weight space: d = number of features |
+"""
+
+from fairpool.models.blr import BayesianLinearRegression
+from fairpool.models.features import NetworkFeatures
+from fairpool.models.gp import GaussianProcess
+from fairpool.models.inducing import inducing_points
+from fairpool.models.metrics import mnlp
+from fairpool.models.posteriors import KernelPosterior, Posterior, WeightPosterior
+from fairpool.models.sparse_gp import SparseGaussianProcess
+from fairpool.models.weight_model import PartySummary, WeightModel
+
+Model = GaussianProcess | WeightModel
+"""Any Bayesian model that fairpool can value data with."""
+
+__all__ = [
+    "BayesianLinearRegression",
+    "GaussianProcess",
+    "KernelPosterior",
+    "Model",
+    "NetworkFeatures",
+    "PartySummary",
+    "Posterior",
+    "SparseGaussianProcess",
+    "WeightModel",
+    "WeightPosterior",
+    "inducing_points",
+    "mnlp",
+]

@@ -1,0 +1,27 @@
+"""Cholesky factors, with an error that a user can act on."""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky
+
+from fairpool.arrays import FloatArray
+from fairpool.errors import KernelError
+from fairpool.models.kernels import VALID
+
+
+def lower_factor(B: FloatArray) -> FloatArray:
+    """L with L L^T = B, for B = I + a positive semi-definite matrix."""
+    try:
+        return np.asarray(cholesky(B, lower=True, check_finite=False))
+    except LinAlgError:
+        raise KernelError(not_positive_definite(B)) from None
+
+
+def not_positive_definite(B: FloatArray) -> str:
+    """The error text for a covariance that is none."""
+    if not np.isfinite(B).all():
+        return "the kernel gives values that are not finite on these rows; check its parameters and the data's scale"
+    smallest = float(np.linalg.eigvalsh(B)[0])
+    return (
+        "the kernel is not positive definite on these rows: identity + covariance / noise has the eigenvalue"
+        f" {smallest:.3g}, below 1; {VALID}"
+    )

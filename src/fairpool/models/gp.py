@@ -1,0 +1,105 @@
+"""Exact Gaussian process regression: theta is the latent function f itself."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_solve
+
+from fairpool.arrays import FloatArray, as_labels, as_matrix, as_noise, positive
+from fairpool.models import kernels
+from fairpool.models.cholesky import lower_factor
+from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood
+from fairpool.models.likelihoods import gp_likelihood
+from fairpool.models.posteriors import KernelPosterior
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianProcess:
+    """A Gaussian process with zero prior mean; standardise the labels first.
+
+    Paper: Sec. 5, App. E.5.
+
+    Args:
+        kernel: A scikit-learn kernel; the paper's squared exponential is RBF, its exponential kernel is
+            Matern(nu=0.5), and a length scale per feature is automatic relevance determination (ARD).
+        noise_variance: Variance of the labels' noise.
+    """
+
+    kernel: Any
+    noise_variance: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", kernels.checked(self.kernel))
+        object.__setattr__(self, "noise_variance", positive(self.noise_variance, "noise_variance"))
+
+    def covariance(self, X: FloatArray, Z: FloatArray | None = None) -> FloatArray:
+        """K_XZ [m, q], or K_XX when Z is not given."""
+        if not len(X) or (Z is not None and not len(Z)):
+            return np.zeros((len(X), len(X) if Z is None else len(Z)))
+        K = np.asarray(self.kernel(X, Z), dtype=np.float64)
+        if Z is None:
+            kernels.refuse_indefinite(self.kernel, K)
+        return K
+
+    def prior_variance(self, X: FloatArray) -> FloatArray:
+        """The diagonal of K_XX [m]."""
+        return np.asarray(self.kernel.diag(X), dtype=np.float64)
+
+    def posterior(self, X: Any, y: Any, noise_variance: Any = None) -> KernelPosterior:
+        """Train on X [m, p] and y [m] (or [m, k]: k sets of labels, one factorisation).
+
+        Args:
+            X: Inputs.
+            y: Labels.
+            noise_variance: One number, or one per row; None: the model's. An infinite one silences its row.
+        """
+        X, y, scale, L = self._prepare(X, y, noise_variance)
+        alpha = (scale * cho_solve((L, True), (scale * y.T).T, check_finite=False).T).T
+        return KernelPosterior(self, X, scale, L, alpha)
+
+    def log_marginal_likelihood(self, X: Any, y: Any, noise_variance: Any = None) -> float:
+        """log p(y | X): how well the model explains the labels before it has seen them."""
+        X, y, scale, L = self._prepare(X, y, noise_variance)
+        w = np.asarray(cho_solve((L, True), scale * y, check_finite=False))
+        log_det = 2 * np.log(np.diag(L)).sum() - 2 * np.log(scale).sum()
+        return float(-0.5 * (scale * y @ w + log_det + len(y) * np.log(2 * np.pi)))
+
+    def fit_hyperparameters(
+        self,
+        X: Any,
+        y: Any,
+        rng: np.random.Generator | int | None = None,
+        *,
+        restarts: int = 0,
+        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
+    ) -> "GaussianProcess":
+        """The same model with kernel parameters and noise variance that maximise the likelihood of y.
+
+        Paper: Sec. 5. The search starts at this model's own values, and again at `restarts` random ones.
+        """
+        X, _ = as_matrix(X, "hyperparameter data")
+        kernel, noise = maximise_likelihood(
+            gp_likelihood,
+            self.kernel,
+            self.noise_variance,
+            X,
+            as_labels(y, len(X)),
+            rng,
+            restarts,
+            noise_bounds,
+        )
+        return replace(self, kernel=kernel, noise_variance=noise)
+
+    def factor(self, X: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """S = D^-1/2 [m] and L [m, m] with L L^T = I + S K_XX S, for the rows' noise variances [m]."""
+        scale = 1 / np.sqrt(noise)
+        B = scale[:, None] * self.covariance(X) * scale
+        B[np.diag_indices_from(B)] += 1
+        return scale, lower_factor(B)
+
+    def _prepare(self, X: Any, y: Any, noise_variance: Any) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        X, _ = as_matrix(X, "training data")
+        y = as_labels(y, len(X))
+        noise = self.noise_variance if noise_variance is None else noise_variance
+        return X, y, *self.factor(X, as_noise(noise, len(X), "training data"))

@@ -1,0 +1,59 @@
+"""Inducing points for the sparse Gaussian process."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from fairpool.arrays import FloatArray, as_matrix
+from fairpool.errors import DataError
+from fairpool.models import kernels
+
+
+def inducing_points(
+    X: Any,
+    count: int,
+    method: str = "kmeans",
+    *,
+    kernel: Any = None,
+    rng: np.random.Generator | int | None = None,
+) -> FloatArray:
+    """Choose inducing points U [count, p] for inputs X [m, p].
+
+    Args:
+        X: The inputs to represent: public ones, if there are, since U goes into every reward model.
+        count: How many points.
+        method: "kmeans" (centres of clusters) or "greedy" (rows of X, each the one whose latent value is least
+            known given those before it: the pivots of a pivoted Cholesky factorisation).
+        kernel: For "greedy": the kernel that says how well one point tells about another.
+        rng: Seed or generator of k-means.
+    """
+    X, _ = as_matrix(X, "inputs to choose inducing points from")
+    if not 1 <= count <= len(X):
+        raise DataError(f"{count} inducing points cannot be chosen from {len(X)} rows; take 1 to {len(X)}")
+    if method == "kmeans":
+        seed = int(np.random.default_rng(rng).integers(2**31))
+        distinct = len(np.unique(X, axis=0))
+        return np.asarray(KMeans(min(count, distinct), n_init=1, random_state=seed).fit(X).cluster_centers_)
+    if method == "greedy":
+        if kernel is None:
+            raise DataError('method "greedy" needs the kernel: inducing_points(X, count, "greedy", kernel=kernel)')
+        return _greedy(kernels.checked(kernel), X, count)
+    raise DataError(f'no method "{method}" to choose inducing points; there are "kmeans" and "greedy"')
+
+
+def _greedy(kernel: Any, X: FloatArray, count: int) -> FloatArray:
+    variance = np.asarray(kernel.diag(X), dtype=np.float64).copy()
+    known = 1e-10 * variance.max()
+    L = np.zeros((len(X), count))
+    pivots: list[int] = []
+    for k in range(count):
+        pivot = int(np.argmax(variance))
+        if variance[pivot] <= known:  # the points so far tell all there is
+            break
+        column = np.asarray(kernel(X, X[pivot : pivot + 1]))[:, 0] - L[:, :k] @ L[pivot, :k]
+        L[:, k] = column / np.sqrt(variance[pivot])
+        variance -= L[:, k] ** 2
+        variance[pivot] = 0.0
+        pivots.append(pivot)
+    return X[pivots]

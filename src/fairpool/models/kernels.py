@@ -1,0 +1,54 @@
+"""Which scikit-learn kernels may stand for a prior covariance."""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.gaussian_process import kernels as sk
+
+from fairpool.arrays import FloatArray
+from fairpool.errors import KernelError
+
+VALID = "use a valid kernel (RBF, Matern, RationalQuadratic, DotProduct, their sums and products)"
+
+ALWAYS_POSITIVE = (sk.ConstantKernel, sk.RBF, sk.Matern, sk.RationalQuadratic, sk.DotProduct)
+"""Kernels that are positive definite in any dimension and for all parameters that scikit-learn admits."""
+
+
+def checked(kernel: sk.Kernel) -> sk.Kernel:
+    """A copy of the kernel, when it can be the covariance of a latent function."""
+    if not isinstance(kernel, sk.Kernel):
+        raise KernelError(
+            f"{kernel!r} is not a kernel; give one of sklearn.gaussian_process.kernels, such as 1.0 * RBF([1, 1])"
+        )
+    if any(isinstance(leaf, sk.WhiteKernel) for leaf in leaves(kernel)):
+        raise KernelError(
+            "the kernel contains a WhiteKernel; leave it out and give noise_variance instead:"
+            " noise tells nothing about the latent function"
+        )
+    return clone(kernel)
+
+
+def leaves(kernel: sk.Kernel) -> list[sk.Kernel]:
+    """The simple kernels that a sum, product or power is made of."""
+    if isinstance(kernel, sk.KernelOperator):
+        return leaves(kernel.k1) + leaves(kernel.k2)
+    if isinstance(kernel, sk.Exponentiation):
+        return leaves(kernel.kernel)
+    if isinstance(kernel, sk.CompoundKernel):
+        return [leaf for part in kernel.kernels for leaf in leaves(part)]
+    return [kernel]
+
+
+def refuse_indefinite(kernel: sk.Kernel, K: FloatArray) -> None:
+    """Refuse a kernel whose covariance K has a negative eigenvalue (beyond rounding).
+
+    Identity + K / noise can be positive definite all the same, and would then give wrong values in silence.
+    Kernels known to be positive definite are not looked at, since eigenvalues cost ten factorisations.
+    """
+    if all(type(leaf) in ALWAYS_POSITIVE for leaf in leaves(kernel)) or not K.size:
+        return
+    eigenvalues = np.linalg.eigvalsh(K)
+    if not eigenvalues[0] >= -1e-8 * max(eigenvalues[-1], 0.0):
+        raise KernelError(
+            f"the kernel {kernel} is not positive definite: on these rows its smallest eigenvalue is"
+            f" {eigenvalues[0]:.3g}; {VALID}"
+        )

@@ -1,0 +1,61 @@
+"""Log marginal likelihoods with their gradients, in the logarithms of the kernel's parameters and the noise."""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from fairpool.arrays import FloatArray
+from fairpool.models.kernel_gradients import kernel_with_gradient
+
+JITTER = 1e-10
+"""Added to K_UU, relative to its mean diagonal: inducing points may coincide, or nearly."""
+
+LOG_2PI = float(np.log(2 * np.pi))
+
+
+def gp_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
+    """log N(y; 0, K + noise I) and its gradient [len(theta) + 1], the noise last.
+
+    With C = K + noise I and a = C^-1 y, the derivative by any entry of C is G = 1/2 (a a^T - C^-1).
+    """
+    K, pullback = kernel_with_gradient(kernel, X, X)
+    K[np.diag_indices_from(K)] += noise
+    L, failed = dpotrf(K, lower=1, clean=1)
+    if failed:
+        raise np.linalg.LinAlgError
+    a = np.asarray(cho_solve((L, True), y, check_finite=False))
+    value = -0.5 * (y @ a + len(y) * LOG_2PI) - np.log(np.diag(L)).sum()
+    C_inverse, _ = dpotri(L, lower=1)
+    C_inverse += np.tril(C_inverse, -1).T
+    G = 0.5 * (np.outer(a, a) - C_inverse)
+    return float(value), np.append(pullback(G), noise * G.trace())
+
+
+def dtc_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray, U: FloatArray) -> tuple[float, FloatArray]:
+    """log N(y; 0, Q + noise I) with Q = K_XU K_UU^-1 K_UX, and its gradient, in O(m d^2).
+
+    With A = K_XU L_U^-T and B = I + A^T A / noise, C^-1 A = A B^-1 / noise, so that G = 1/2 (a a^T - C^-1) is never
+    formed: the derivative by K_XU is 2 G V and by K_UU it is -V^T G V, where V = K_XU K_UU^-1 = A L_U^-1.
+    """
+    m, d = len(X), len(U)
+    K_UU, pullback_UU = kernel_with_gradient(kernel, U, U)
+    K_XU, pullback_XU = kernel_with_gradient(kernel, X, U)
+    K_UU[np.diag_indices_from(K_UU)] += JITTER * K_UU.trace() / d
+    L_U = np.linalg.cholesky(K_UU)
+    A = np.asarray(solve_triangular(L_U, K_XU.T, lower=True, check_finite=False)).T
+    L_B = np.linalg.cholesky(np.eye(d) + A.T @ A / noise)
+    w = np.asarray(cho_solve((L_B, True), A.T @ y, check_finite=False)) / noise
+    residual = y - A @ w
+    a = residual / noise
+    log_det = 2 * np.log(np.diag(L_B)).sum() + m * np.log(noise)
+    value = -0.5 * (residual @ residual / noise + w @ w + log_det + m * LOG_2PI)
+
+    B_inverse = np.asarray(cho_solve((L_B, True), np.eye(d), check_finite=False))
+    L_U_inverse = np.asarray(solve_triangular(L_U, np.eye(d), lower=True, check_finite=False))
+    V = A @ L_U_inverse
+    GV = 0.5 * (np.outer(a, a @ V) - A @ (B_inverse @ L_U_inverse) / noise)
+    trace_C_inverse = (m - d + B_inverse.trace()) / noise
+    gradient = pullback_XU(2 * GV) + pullback_UU(-(V.T @ GV))
+    return float(value), np.append(gradient, 0.5 * noise * (a @ a - trace_C_inverse))

@@ -1,0 +1,36 @@
+"""Eq. (3): how well a model predicts."""
+
+from typing import Any
+
+import numpy as np
+
+from fairpool.arrays import FloatArray
+from fairpool.errors import DataError
+
+
+def mnlp(y: Any, mean: Any, variance: Any) -> Any:
+    """Mean negative log probability of test labels: lower is better.
+
+    Paper: Eq. (3), Sec. 5.
+
+        MNLP = mean of 1/2 (log(2 pi variance) + (mean - y)^2 / variance)
+
+    Args:
+        y: Test labels [t].
+        mean: Predictive means [t]; or [t, k] for k models that share their variances.
+        variance: Predictive variances of y* [t], observation noise included.
+
+    Returns:
+        One number; or [k].
+
+    >>> round(mnlp([0.0], [0.0], [1.0]), 4)
+    0.9189
+    """
+    y, mean, variance = (np.asarray(a, dtype=np.float64) for a in (y, mean, variance))
+    if y.ndim != 1 or len(mean) != len(y) or variance.shape != y.shape or not len(y):
+        raise DataError(
+            f"mnlp needs y [t], mean [t] or [t, k], variance [t]; got {y.shape}, {mean.shape}, {variance.shape}"
+        )
+    error: FloatArray = (mean.T - y) ** 2 / variance
+    score = np.mean(0.5 * (np.log(2 * np.pi * variance) + error), axis=-1)
+    return float(score) if mean.ndim == 1 else score

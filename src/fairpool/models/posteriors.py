@@ -1,0 +1,95 @@
+"""Posteriors p(theta | D): what each model has learned, and what it predicts for new inputs."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from fairpool.arrays import FloatArray, as_matrix
+from fairpool.errors import DataError
+
+if TYPE_CHECKING:
+    from fairpool.models.gp import GaussianProcess
+    from fairpool.models.weight_model import WeightModel
+
+
+class Posterior(Protocol):
+    """What a model has learned from data."""
+
+    def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the labels y* at X [t, p], observation noise included.
+
+        Where the posterior was trained on k sets of labels, the mean is [t, k]; the variance is always [t].
+        """
+        ...  # pragma: no cover
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPosterior:
+    """Posterior of an exact Gaussian process; it holds the inputs that it was trained on.
+
+    With S = D^-1/2 and B = I + S K_XX S = L L^T:
+
+        mean = k_*X alpha,   alpha = S B^-1 S y
+        variance = k_** - |L^-1 S k_X*|^2 + noise
+
+    Attributes:
+        model: The process, with its kernel and noise variance.
+        X: Training inputs [m, p].
+        scale: S, one over the square root of each row's noise variance [m].
+        factor: L [m, m], lower.
+        alpha: [m], or [m, k] for k sets of labels.
+    """
+
+    model: "GaussianProcess"
+    X: FloatArray
+    scale: FloatArray
+    factor: FloatArray
+    alpha: FloatArray
+
+    def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of y* at X [t, p], observation noise included."""
+        X = as_inputs(X, self.X.shape[1])
+        K_sX = self.model.covariance(X, self.X)
+        W = solve_triangular(self.factor, (K_sX * self.scale).T, lower=True)
+        variance = self.model.prior_variance(X) - np.einsum("ij,ij->j", W, W)
+        return K_sX @ self.alpha, np.maximum(variance, 0.0) + self.model.noise_variance
+
+
+@dataclass(frozen=True, eq=False)
+class WeightPosterior:
+    """Posterior of a model with d weights u, standard normal a priori; it holds no row of anybody's.
+
+    With the precision B = I + sum of A^T D^-1 A = L L^T over the rows' whitened features A:
+
+        u ~ N(B^-1 A^T D^-1 y, B^-1)
+        mean = prior mean + a_* u,   variance = residual + |L^-1 a_*|^2 + noise
+
+    Attributes:
+        model: The model, with its feature map and noise variance.
+        inputs: Number p of input columns.
+        weights: Posterior mean of u [d], or [d, k] for k sets of labels.
+        factor: L [d, d], lower.
+    """
+
+    model: "WeightModel"
+    inputs: int
+    weights: FloatArray
+    factor: FloatArray
+
+    def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of y* at X [t, p], observation noise included."""
+        X = as_inputs(X, self.inputs)
+        A = self.model.whitened_features(X)
+        W = solve_triangular(self.factor, A.T, lower=True)
+        variance = self.model.residual_variance(X, A) + np.einsum("ij,ij->j", W, W)
+        return (self.model.prior_mean_at(X) + (A @ self.weights).T).T, variance + self.model.noise_variance
+
+
+def as_inputs(X: Any, columns: int) -> FloatArray:
+    """Inputs to predict at [t, p], refused when they do not have the training data's p columns."""
+    matrix, _ = as_matrix(X, "inputs to predict")
+    if matrix.shape[1] != columns:
+        raise DataError(f"inputs to predict have {matrix.shape[1]} columns, the model was trained on {columns}")
+    return matrix

@@ -1,0 +1,113 @@
+"""What Bayesian linear regression and the sparse Gaussian process share: d weights, standard normal a priori.
+
+Everything they learn from a party's rows is a d x d matrix and a d-vector, and these add up over rows, batches
+and parties. So a party can be summarised batch by batch, or by itself, and no row needs to travel.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_solve
+
+from fairpool.arrays import FloatArray, as_labels, as_matrix, as_noise
+from fairpool.errors import DataError
+from fairpool.models.cholesky import lower_factor
+from fairpool.models.posteriors import WeightPosterior
+from fairpool.parties import Party
+
+
+@dataclass(frozen=True, eq=False)
+class PartySummary:
+    """A party's sufficient statistics for a weight-space model; two of the same party add up.
+
+    Paper: App. E.5, with the sums over rows done beforehand.
+
+    Attributes:
+        name: The party.
+        gram: G = A^T A over its rows' whitened features A [d, d].
+        moment: A^T (y - prior mean) [d].
+        noise_variance: Variance of its labels' noise.
+        rows: How many rows went in.
+        inputs: Number p of input columns.
+    """
+
+    name: str
+    gram: FloatArray
+    moment: FloatArray
+    noise_variance: float
+    rows: int
+    inputs: int
+
+    def __add__(self, other: "PartySummary") -> "PartySummary":
+        same = (self.name, self.noise_variance, self.inputs, self.gram.shape)
+        if same != (other.name, other.noise_variance, other.inputs, other.gram.shape):
+            raise DataError(f'summaries of "{self.name}" and "{other.name}" do not belong to the same party and model')
+        return replace(
+            self, gram=self.gram + other.gram, moment=self.moment + other.moment, rows=self.rows + other.rows
+        )
+
+    def __len__(self) -> int:
+        return self.rows
+
+
+class WeightModel(ABC):
+    """A model y = prior mean + A u + noise, with whitened features A [m, d] and weights u ~ N(0, I)."""
+
+    noise_variance: float
+
+    @abstractmethod
+    def whitened_features(self, X: FloatArray) -> FloatArray:
+        """A [m, d] with A A^T = prior covariance of the latent values at X."""
+
+    def prior_mean_at(self, X: FloatArray) -> FloatArray:
+        """Prior mean of the latent values at X [m]."""
+        return np.zeros(len(X))
+
+    def residual_variance(self, X: FloatArray, A: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Prior variance at X [m] that the weights do not explain."""
+        return np.zeros(len(X))
+
+    def posterior(self, X: Any, y: Any, noise_variance: Any = None) -> WeightPosterior:
+        """Train on X [m, p] and y [m] (or [m, k]: k sets of labels, one factorisation).
+
+        Args:
+            X: Inputs.
+            y: Labels.
+            noise_variance: One number, or one per row; None: the model's. An infinite one silences its row.
+        """
+        X, _ = as_matrix(X, "training data")
+        y = as_labels(y, len(X))
+        noise = as_noise(self.noise_variance if noise_variance is None else noise_variance, len(X), "training data")
+        A = self.whitened_features(X) / np.sqrt(noise)[:, None]
+        residual = ((y.T - self.prior_mean_at(X)) / np.sqrt(noise)).T
+        return self.posterior_from_moments(A.T @ A, A.T @ residual, X.shape[1])
+
+    def posterior_from_moments(self, precision: FloatArray, moment: FloatArray, inputs: int) -> WeightPosterior:
+        """The posterior from sums over rows alone: A^T D^-1 A [d, d] and A^T D^-1 (y - prior mean) [d] or [d, k]."""
+        L = lower_factor(np.eye(len(precision)) + precision)
+        return WeightPosterior(self, inputs, cho_solve((L, True), moment, check_finite=False), L)
+
+    def summarise(self, party: Party) -> PartySummary:
+        """A party's sufficient statistics, all that the chain needs of it; add up batches of one party with +."""
+        noise = np.unique(self.noise_variance if party.noise_variance is None else party.noise_variance)
+        if len(noise) > 1:
+            raise DataError(f'party "{party.name}" has a noise variance per row; a summary needs one for all its rows')
+        A = self.whitened_features(party.X)
+        s2 = float(noise[0]) if len(noise) else self.noise_variance
+        residual = party.y - self.prior_mean_at(party.X)
+        return PartySummary(party.name, A.T @ A, A.T @ residual, s2, len(party), party.X.shape[1])
+
+    def log_marginal_likelihood(self, X: Any, y: Any, noise_variance: Any = None) -> float:
+        """log p(y | X): how well the model explains the labels before it has seen them."""
+        X, _ = as_matrix(X, "training data")
+        noise = as_noise(self.noise_variance if noise_variance is None else noise_variance, len(X), "training data")
+        A = self.whitened_features(X) / np.sqrt(noise)[:, None]
+        y = (as_labels(y, len(X)) - self.prior_mean_at(X)) / np.sqrt(noise)
+        L = lower_factor(np.eye(A.shape[1]) + A.T @ A)
+        # (I + A A^T)^-1 y = y - A w with w the posterior weights: no difference of two large squares.
+        w = np.asarray(cho_solve((L, True), A.T @ y, check_finite=False))
+        log_det = 2 * np.log(np.diag(L)).sum() + np.log(noise).sum()
+        residual = y - A @ w
+        return float(-0.5 * (residual @ residual + w @ w + log_det + len(y) * np.log(2 * np.pi)))

@@ -1,0 +1,61 @@
+"""One party's reward: a trained model worth just what the party is due."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairpool.arrays import FloatArray
+from fairpool.models import Posterior
+
+
+@dataclass(frozen=True, eq=False)
+class ModelReward:
+    """The model that a party receives.
+
+    Paper: Sec. 4.3.
+
+    Attributes:
+        party: Its name.
+        target: r_i*, what it is due.
+        value: r_i, the information gain of the data that its model was trained on.
+        eta: Variance of the noise added to the others' labels; infinite: none of the others' data went in.
+        tau: s2 / (s2 + eta).
+        posterior: The trained model.
+        holds_inputs_of_others: Whether the model, and so its file, contains rows of other parties' inputs.
+    """
+
+    party: str
+    target: float
+    value: float
+    eta: float
+    tau: float
+    posterior: Posterior
+    holds_inputs_of_others: bool = False
+
+    def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of y* at X [t, p], observation noise included (never eta)."""
+        return self.posterior.predict(X)
+
+    def save(self, path: str | Path, *, share_inputs: bool = False) -> None:
+        """Write the reward as a safetensors file, atomically; `fairpool.load_reward` opens it.
+
+        Args:
+            path: Where to.
+            share_inputs: Say that the parties agreed to show each other their inputs. An exact Gaussian process needs
+                it, since its file holds everybody's inputs; models with weights do not.
+        """
+        from fairpool.realisation.reward_file import save_reward
+
+        save_reward(self, Path(path), share_inputs=share_inputs)
+
+    def __repr__(self) -> str:
+        noise = (
+            "no noise"
+            if self.eta == 0
+            else f"noise variance {self.eta:.4g}"
+            if np.isfinite(self.eta)
+            else "own data only"
+        )
+        return f"ModelReward({self.party!r}, value {self.value:.6g}, {noise})"

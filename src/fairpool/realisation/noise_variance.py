@@ -1,0 +1,95 @@
+"""Sec. 4.3: the noise variance eta_i at which party i's reward data is worth just its reward."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import toms748
+
+from fairpool.arrays import FloatArray
+from fairpool.contributions import shapley
+from fairpool.errors import GameError, RewardError
+from fairpool.information import RewardCurve
+from fairpool.rewards.scheme import RewardScheme, round_down
+from fairpool.values import Game, InformationGain, tolerance_of
+
+
+@dataclass(frozen=True)
+class NoiseLevel:
+    """How much noise a party's reward has.
+
+    Attributes:
+        eta: Variance of the noise on the others' labels, from 0 to infinity.
+        tau: s2 / (s2 + eta), the share of the others' precision that is left, from 1 to 0.
+        value: r_i, the information gain of the reward data at this noise.
+    """
+
+    eta: float
+    tau: float
+    value: float
+
+
+def noise_levels(game: Game, rewards: Any) -> tuple[NoiseLevel, ...]:
+    """For every party the noise level that realises its reward.
+
+    Paper: Sec. 4.3, App. E: the root of I(theta; D_i^r) - r_i* by TOMS Algorithm 748.
+    Differs from the paper: solved in tau instead of eta, which is bounded, and from one decomposition per party
+    that the game keeps, so that any number of rhos costs hardly more than one.
+
+    Args:
+        game: An `InformationGain`.
+        rewards: The targets r* [n].
+    """
+    targets = check_targets(game, rewards)
+    if not isinstance(game, InformationGain):
+        raise GameError(f"{game!r} has no data to make models of; realise an InformationGain")
+    return tuple(
+        _solve(game.reward_curve(i), float(target), float(game.alone[i]), game.total, tolerance_of(game))
+        for i, target in enumerate(targets)
+    )
+
+
+def _solve(curve: RewardCurve, target: float, alone: float, total: float, tolerance: float) -> NoiseLevel:
+    if target >= total - tolerance:
+        return NoiseLevel(0.0, 1.0, total)
+    if target <= alone + tolerance:
+        return NoiseLevel(np.inf, 0.0, alone)
+    # The ends are known from the game itself, so that rounding there cannot cost the change of sign.
+    known = {0.0: alone - target, 1.0: total - target}
+    tau = float(
+        toms748(
+            lambda t: known.get(t) or curve.value(t) - target,
+            0.0,
+            1.0,
+            xtol=1e-300,
+            rtol=4 * np.finfo(float).eps,
+        )
+    )
+    return NoiseLevel(curve.noise_variance * (1 - tau) / tau, tau, curve.value(tau))
+
+
+def check_targets(game: Game, rewards: Any) -> FloatArray:
+    """The targets [n], when noise can reach them: between what a party has alone and what all have together."""
+    targets = np.asarray(rewards, dtype=np.float64)
+    if targets.shape != (game.n,) or not np.isfinite(targets).all():
+        raise RewardError(f"rewards {rewards} are not one finite number for each of the {game.n} parties")
+    tolerance = tolerance_of(game)
+    for name, target, alone in zip(game.names, targets, game.alone, strict=True):
+        if target > game.total + tolerance:
+            raise RewardError(
+                f'party "{name}": target {target:.6g} is above v_N = {game.total:.6g}, the value of all data (R2);'
+                " no model can be worth more"
+            )
+        if target < alone - tolerance:
+            raise RewardError(
+                f'party "{name}": target {target:.6g} is below its own value {alone:.6g} (R4); {_remedy(game)}'
+                " (noise on the others' data cannot take away its own)"
+            )
+    return targets
+
+
+def _remedy(game: Game) -> str:
+    if not game.enumerable:
+        return 'use a smaller rho, such as "rational"'
+    rho = RewardScheme(game, shapley(game)).rho_rational
+    return f"use rho <= {min(round_down(rho), 1.0):g}" if rho > 0 else "give it at least that"

@@ -1,0 +1,138 @@
+"""Reward files: safetensors with one canonical JSON entry, no pickle; everything is checked before it is used."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+from safetensors import SafetensorError, safe_open
+
+from fairpool.arrays import FloatArray
+from fairpool.errors import FairpoolError, RewardFileError
+from fairpool.models import GaussianProcess, KernelPosterior, Posterior, WeightPosterior
+from fairpool.realisation.model_codec import decode_model, encode_model
+from fairpool.realisation.model_reward import ModelReward
+
+ENTRY = "fairpool"
+VERSION = 1
+
+
+def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
+    """Write a reward to `path`, atomically: a killed run leaves the old file or none."""
+    if reward.holds_inputs_of_others and not share_inputs:
+        raise RewardFileError(
+            f'the reward of "{reward.party}" contains other parties\' inputs; if all agreed to that, save it with'
+            " share_inputs=True; otherwise use Bayesian linear regression, or a sparse Gaussian process whose inducing"
+            " points are nobody's rows"
+        )
+    posterior = reward.posterior
+    model, tensors = encode_model(posterior.model)  # type: ignore[attr-defined]
+    if isinstance(posterior, KernelPosterior):
+        # The factor follows from these: storing it would make the file m times larger.
+        tensors |= {"X": posterior.X, "precision": posterior.scale**2, "alpha": posterior.alpha}
+    elif isinstance(posterior, WeightPosterior):
+        tensors |= {"weights": posterior.weights, "factor": posterior.factor}
+        model["inputs"] = posterior.inputs
+    if any(t.ndim > 1 for name, t in tensors.items() if name in ("alpha", "weights")):
+        raise RewardFileError("a reward trained on several draws of the noise is for evaluation, not to be handed out")
+    description = {
+        "version": VERSION,
+        "party": reward.party,
+        "target": reward.target,
+        "value": reward.value,
+        "tau": reward.tau,
+        "eta": reward.eta if np.isfinite(reward.eta) else None,
+        "holds_inputs_of_others": reward.holds_inputs_of_others,
+        "model": model,
+    }
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    arrays = {name: np.ascontiguousarray(t, dtype=np.float64) for name, t in tensors.items()}
+    _write_atomically(path, safetensors.numpy.save(arrays, metadata={ENTRY: text}))
+
+
+def load_reward(path: str | Path) -> ModelReward:
+    """Open a reward file, and nothing but it.
+
+    Args:
+        path: A file that `ModelReward.save` wrote. One that is cut short, edited or of another kind is refused.
+    """
+    path = Path(path)
+    try:
+        description, tensors = _read(path)
+    except FileNotFoundError:
+        raise RewardFileError(f"{path}: there is no such file") from None
+    except (SafetensorError, OSError, UnicodeDecodeError) as error:
+        raise RewardFileError(f"{path}: not a reward file, or cut short ({error}); ask for it again") from None
+    try:
+        if description.get("version") != VERSION:
+            raise RewardFileError(
+                f"it has version {description.get('version')!r}, this fairpool reads version {VERSION}; update fairpool"
+            )
+        return _decode(description, tensors)
+    except (KeyError, TypeError, AttributeError, FairpoolError) as error:
+        what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise RewardFileError(f"{path}: not a usable reward file: {what}") from None
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    with safe_open(path, framework="numpy") as file:
+        text = (file.metadata() or {}).get(ENTRY)
+        if text is None:
+            raise RewardFileError(f"{path}: a safetensors file, but not of a fairpool reward")
+        tensors = {}
+        for name in file.keys():  # noqa: SIM118 -- not a dict
+            if file.get_slice(name).get_dtype() != "F64":
+                raise RewardFileError(f'{path}: tensor "{name}" is {file.get_slice(name).get_dtype()}, needs F64')
+            tensors[name] = file.get_tensor(name)
+    try:
+        description = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise RewardFileError(f"{path}: its description is not JSON ({error})") from None
+    if not isinstance(description, dict):
+        raise RewardFileError(f"{path}: its description is not a JSON object")
+    return description, tensors
+
+
+def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
+    for name, tensor in tensors.items():
+        if not np.isfinite(tensor).all():
+            raise RewardFileError(f'tensor "{name}" has values that are not finite')
+    model = decode_model(d["model"], tensors)
+    posterior: Posterior
+    if isinstance(model, GaussianProcess):
+        X, precision, alpha = tensors["X"], tensors["precision"], tensors["alpha"]
+        if X.ndim != 2 or precision.shape != X.shape[:1] or alpha.shape != X.shape[:1] or not (precision > 0).all():
+            raise RewardFileError(
+                f"its arrays do not fit: X {X.shape}, precision {precision.shape}, alpha {alpha.shape}"
+            )
+        posterior = KernelPosterior(model, X, *model.factor(X, 1 / precision), alpha)
+    else:
+        weights, factor, inputs = tensors["weights"], tensors["factor"], int(d["model"]["inputs"])
+        if factor.shape != (len(weights), len(weights)) or weights.ndim != 1 or not (np.diag(factor) > 0).all():
+            raise RewardFileError(f"its arrays do not fit: weights {weights.shape}, factor {factor.shape}")
+        d_model = model.whitened_features(np.zeros((0, inputs))).shape[1]
+        if d_model != len(weights):
+            raise RewardFileError(f"it has {len(weights)} weights for {d_model} features")
+        posterior = WeightPosterior(model, inputs, weights, factor)
+    eta = np.inf if d["eta"] is None else float(d["eta"])
+    target, value, tau = (float(d[key]) for key in ("target", "value", "tau"))
+    return ModelReward(str(d["party"]), target, value, eta, tau, posterior, bool(d["holds_inputs_of_others"]))
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise RewardFileError(f"{path}: cannot be written ({error.strerror})") from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

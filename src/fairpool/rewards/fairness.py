@@ -1,0 +1,196 @@
+"""Sec. 4.1.1: are the rewards fair?"""
+
+from itertools import combinations, permutations
+
+import numpy as np
+
+from fairpool.arrays import FloatArray
+from fairpool.coalitions import mask_of, name_of, names_of, sizes, with_pair, with_party, without_party
+from fairpool.contributions import Contributions
+from fairpool.contributions.shapley import subset_weights
+from fairpool.rewards.ties import snap_ties
+from fairpool.values import EXACT_LIMIT, Game, tolerance_of
+from fairpool.values.properties import monotone
+from fairpool.verdicts import Verdict, Verdicts, Witness
+
+
+def check_fairness(game: Game, contributions: Contributions, r: FloatArray, weakly_efficient: Verdict) -> Verdicts:
+    """R5, F1-F4, and Definitions 1 and 2.
+
+    Paper: R5, Fairness: F1 to F4 hold.
+    """
+    conditions = ("F1", "F2", "F3", "F4", "Shapley fair", "rho-Shapley fair")
+    undecided = None
+    if not contributions.exact:
+        error = float(contributions.standard_errors.max())
+        undecided = (
+            f"the contributions are sampled (standard errors up to {error:.3g}), and fairness is about exact ones"
+        )
+    elif not game.enumerable:
+        undecided = f"2**{game.n} coalitions are too many to look at (the limit is 2**{EXACT_LIMIT})"
+    if undecided:
+        return Verdicts(Verdict(condition, None, undecided) for condition in ("R5", *conditions))
+    proportional = rho_shapley_fair(game, contributions, r)
+    F = [
+        uselessness(game, r),
+        symmetry(game, r),
+        strict_desirability(game, r),
+        _strict_monotonicity_by_theorem(game, contributions, weakly_efficient, proportional),
+    ]
+    failing = [v.condition for v in F if v.holds is False]
+    if failing:
+        first = next(v for v in F if v.holds is False)
+        fair = Verdict("R5", False, f"{', '.join(failing)} fails: {first.why}", first.witness)
+    elif F[3].holds is None:
+        fair = Verdict("R5", None, f"F1 to F3 hold, but F4 is undecided: {F[3].why}")
+    else:
+        fair = Verdict("R5", True, "F1 to F4 hold")
+    return Verdicts([fair, *F, shapley_fair(game, contributions, r), proportional])
+
+
+def uselessness(game: Game, r: FloatArray) -> Verdict:
+    """Who adds nothing to any coalition receives nothing.
+
+    Paper: F1, Uselessness: v_{C with i} = v_C for all C implies r_i = 0.
+    """
+    v, tolerance = game.values(), tolerance_of(game)
+    for i in range(game.n):
+        adds = float(np.abs(with_party(v, i) - without_party(v, i)).max())
+        if adds <= tolerance and abs(r[i]) > tolerance:
+            why = f'"{game.names[i]}" adds nothing to any coalition, but receives {r[i]:.6g}'
+            return Verdict("F1", False, why, Witness((game.names[i],), None, {"r_i": float(r[i])}))
+    return Verdict("F1", True, "who adds nothing receives nothing")
+
+
+def symmetry(game: Game, r: FloatArray) -> Verdict:
+    """Two parties that add the same to every coalition receive the same.
+
+    Paper: F2, Symmetry: v_{C with i} = v_{C with j} for all C implies r_i = r_j.
+    """
+    tolerance = tolerance_of(game)
+    for i, j in combinations(range(game.n), 2):
+        _, v_i, v_j, _ = with_pair(game.values(), i, j)
+        if np.abs(v_i - v_j).max() <= tolerance and abs(r[i] - r[j]) > tolerance:
+            a, b = game.names[i], game.names[j]
+            why = f'"{a}" and "{b}" add the same to every coalition, but receive {r[i]:.6g} and {r[j]:.6g}'
+            return Verdict("F2", False, why, Witness((a, b), None, {"r_i": float(r[i]), "r_j": float(r[j])}))
+    return Verdict("F2", True, "who add the same receive the same")
+
+
+def strict_desirability(game: Game, r: FloatArray) -> Verdict:
+    """A party that adds at least as much as another to every coalition, and more to some, receives more.
+
+    Paper: F3, Strict Desirability: v_{B with i} > v_{B with j} for some B, >= for all, implies r_i > r_j.
+    """
+    v, tolerance = game.values(), tolerance_of(game)
+    weight = _pair_weights(game.n)
+    for i, j in permutations(range(game.n), 2):
+        _, v_i, v_j, _ = with_pair(v, i, j)
+        ahead = (v_i - v_j).ravel()
+        # "More to some" is measured by what it adds to phi_i - phi_j, so that it means the same here and for ties.
+        if ahead.min() >= -tolerance and weight @ ahead > 2 * tolerance and not r[i] > r[j]:
+            B = int(with_pair(np.arange(1 << game.n), i, j)[0].flat[int(np.argmax(ahead))])
+            a, b = game.names[i], game.names[j]
+            why = (
+                f'"{a}" adds at least as much as "{b}" to every coalition, and more to {name_of(B, game.names)},'
+                f" but receives {r[i]:.6g}, not more than {r[j]:.6g}"
+            )
+            numbers = {"r_i": float(r[i]), "r_j": float(r[j]), "v_B_with_i": float(v[B | 1 << i])}
+            numbers["v_B_with_j"] = float(v[B | 1 << j])
+            return Verdict("F3", False, why, Witness((a, b), names_of(B, game.names), numbers))
+    return Verdict("F3", True, "who adds more receives more")
+
+
+def check_strict_monotonicity(
+    game: Game, party: int | str, rewards: FloatArray, game_after: Game, rewards_after: FloatArray
+) -> Verdict:
+    """A party whose data becomes more valuable, all else equal, receives more than before.
+
+    Paper: F4, Strict Monotonicity: v'_{B with i} > v_{B with i} for some B, >= for all, v'_A = v_A for all A without i,
+    and v'_N > r_i, imply r'_i > r_i.
+
+    Args:
+        game: The values before.
+        party: i, by index or name.
+        rewards: r [n].
+        game_after: The values after, v'.
+        rewards_after: r' [n].
+    """
+    i = mask_of([party], game.names).bit_length() - 1  # type: ignore[arg-type]
+    v, w, tolerance = game.values(), game_after.values(), max(tolerance_of(game), tolerance_of(game_after))
+    name, before, after = game.names[i], float(rewards[i]), float(rewards_after[i])
+    if np.abs(without_party(w, i) - without_party(v, i)).max() > tolerance:
+        return Verdict("F4", True, f'does not apply: coalitions without "{name}" changed too')
+    gain = (with_party(w, i) - with_party(v, i)).ravel()
+    if gain.min() < -tolerance or subset_weights(game.n)[sizes(game.n - 1)] @ gain <= tolerance:
+        return Verdict("F4", True, f'does not apply: the data of "{name}" did not become more valuable')
+    if game_after.total <= before + tolerance:
+        return Verdict("F4", True, f'does not apply: "{name}" already received all there is to give')
+    if after > before:
+        return Verdict("F4", True, f'"{name}" receives {after:.6g} instead of {before:.6g}')
+    B = int(without_party(np.arange(1 << game.n), i).flat[int(np.argmax(gain))])
+    why = f'the data of "{name}" became more valuable, but it receives {after:.6g} after {before:.6g}'
+    witness = Witness((name,), names_of(B, game.names), {"r_i": before, "r'_i": after})
+    return Verdict("F4", False, why, witness)
+
+
+def shapley_fair(game: Game, contributions: Contributions, r: FloatArray) -> Verdict:
+    """The rewards are in proportion to the contributions.
+
+    Paper: Definition 1, Shapley Fairness: r_i = k phi_i for some k > 0.
+    """
+    return _proportional("Shapley fair", game, contributions, r, rho=1.0)
+
+
+def rho_shapley_fair(game: Game, contributions: Contributions, r: FloatArray) -> Verdict:
+    """The rewards are in proportion to a power of the contributions.
+
+    Paper: Definition 2, rho-Shapley Fairness: r_i = k phi_i^rho for some k > 0 and rho > 0.
+    """
+    return _proportional("rho-Shapley fair", game, contributions, r, rho=None)
+
+
+def _proportional(
+    condition: str, game: Game, contributions: Contributions, r: FloatArray, rho: float | None
+) -> Verdict:
+    tolerance = tolerance_of(game)
+    phi = snap_ties(contributions.values, tolerance)
+    if phi.min() < 0 or r.min() < 0:
+        return Verdict(condition, None, "some contribution or reward is negative, where powers have no meaning")
+    top, low = int(np.argmax(phi)), int(np.argmin(np.where(phi > 0, phi, np.inf)))
+    if phi[top] == 0:
+        return Verdict(condition, None, "nobody contributes anything, so there is nothing to be in proportion to")
+    if rho is None:
+        # rho is what the largest and the smallest contribution ask for; then the others must agree.
+        with np.errstate(divide="ignore"):
+            rho = 1.0 if phi[low] == phi[top] else float(np.log(r[low] / r[top]) / np.log(phi[low] / phi[top]))
+        if not 0 < rho < np.inf:
+            why = f'"{game.names[low]}" contributes less than "{game.names[top]}" but does not receive less'
+            numbers = {"r_i": float(r[low]), "r_j": float(r[top])}
+            return Verdict(condition, False, why, Witness((game.names[low], game.names[top]), None, numbers))
+    expected = (phi / phi[top]) ** rho * r[top]
+    worst = int(np.argmax(np.abs(r - expected)))
+    if r[top] > tolerance and abs(r[worst] - expected[worst]) <= tolerance:
+        return Verdict(condition, True, f"the rewards are in proportion to the contributions to the power {rho:.6g}")
+    name = game.names[worst]
+    why = f'"{name}" receives {r[worst]:.6g}; contributions to the power {rho:.6g} would give it {expected[worst]:.6g}'
+    numbers = {"r_i": float(r[worst]), "k phi_i^rho": float(expected[worst])}
+    return Verdict(condition, False, why, Witness((name,), None, numbers))
+
+
+def _strict_monotonicity_by_theorem(
+    game: Game, contributions: Contributions, weakly_efficient: Verdict, proportional: Verdict
+) -> Verdict:
+    """F4 compares two games, and one set of rewards cannot show it; but Theorem 1 proves it for its own scheme."""
+    proved = contributions.method in ("exact", "banzhaf") and monotone(game).holds
+    if proved and weakly_efficient.holds and proportional.holds:
+        return Verdict("F4", True, "Theorem 1 proves it for rewards of this form")
+    return Verdict("F4", None, "it compares two games; check_strict_monotonicity does that")
+
+
+def _pair_weights(n: int) -> FloatArray:
+    """Of each coalition of the n-2 others, how much being ahead of another party there adds to phi_i - phi_j."""
+    if n < 2:
+        return np.empty(0)
+    w, s = subset_weights(n), sizes(n - 2)
+    return np.asarray(w[s] + w[s + 1])

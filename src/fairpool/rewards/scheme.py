@@ -1,0 +1,171 @@
+"""Theorem 1: r_i = (phi_i / phi*)^rho v_N, and the two values of rho at which incentives switch."""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from math import floor
+
+import numpy as np
+
+from fairpool.arrays import FloatArray, read_only
+from fairpool.contributions import Contributions
+from fairpool.contributions.contributions import as_contributions
+from fairpool.errors import FairpoolWarning, RewardError
+from fairpool.rewards.ties import parties_up_to, snap_ties
+from fairpool.values import Game, check_properties, tolerance_of
+
+WORDS = ("fair", "rational", "stable", "welfare")
+"""Names for the four values of rho that Theorem 1 speaks of."""
+
+
+@dataclass(frozen=True, eq=False)
+class RewardScheme:
+    """The values of the model rewards, for any rho.
+
+    Paper: Theorem 1, Sec. 4.2.
+
+    Args:
+        game: The values v_C.
+        contributions: The Shapley values phi (or other contributions), as `shapley` gives them or as numbers [n].
+
+    Example 1 of the paper: at rho = 1 the second party's reward is below what it has alone; rho_r mends that.
+
+    >>> from fairpool import TableGame, shapley
+    >>> game = TableGame([0, 7, 5, 8])
+    >>> scheme = RewardScheme(game, shapley(game))
+    >>> scheme.rewards("fair")
+    array([8. , 4.8])
+    >>> round(scheme.rho_rational, 5), scheme.rewards("rational").round(9)
+    (0.92009, array([8., 5.]))
+    """
+
+    game: Game
+    contributions: Contributions
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "contributions", as_contributions(self.contributions, self.game.n))
+        for text in self.warnings:
+            warnings.warn(text, FairpoolWarning, stacklevel=3)
+
+    @cached_property
+    def phi(self) -> FloatArray:
+        """The contributions [n], with ties made equal and those of no size made 0."""
+        return read_only(snap_ties(self.contributions.values, tolerance_of(self.game)))
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """phi_i / phi* [n], in 0 .. 1; 1 for every party that contributes most."""
+        most = self.phi.max()
+        return read_only(np.maximum(self.phi, 0.0) / most if most > 0 else np.zeros(self.game.n))
+
+    def rewards(self, rho: float | str) -> FloatArray:
+        """r_i = (phi_i / phi*)^rho v_N for every party [n].
+
+        Paper: Theorem 1.
+
+        Args:
+            rho: A number in 0 .. 1, or a word: "fair" (1), "rational" (the smaller of 1 and rho_r), "stable"
+                (the smaller of 1 and rho_s), "welfare" (0: everybody receives v_N, those who bring nothing included).
+        """
+        if not self._anything_to_give:
+            return np.zeros(self.game.n)
+        return np.asarray(self.shares ** self.rho(rho) * self.game.total)
+
+    def rho(self, rho: float | str) -> float:
+        """The number that a rho, given as a number or a word, stands for."""
+        if isinstance(rho, str):
+            if rho not in WORDS:
+                raise RewardError(f'rho "{rho}" is unknown; give a number in 0 .. 1, or one of {", ".join(WORDS)}')
+            limits = {"fair": 1.0, "rational": self.rho_rational, "stable": self.rho_stable, "welfare": 0.0}
+            if limits[rho] < 0:
+                raise RewardError(f'no rho is "{rho}": {self._above_all}')
+            return min(1.0, limits[rho])
+        if not 0 <= rho <= 1:
+            raise RewardError(f"rho {rho} is outside 0 .. 1; 1 is purely Shapley fair, smaller is more equal")
+        return float(rho)
+
+    @cached_property
+    def rho_rational(self) -> float:
+        """rho_r, the largest rho for which no party gets less than it has alone; inf if none ever does.
+
+        Paper: Theorem 1, rho_r = min_i log(v_i / v_N) / log(phi_i / phi*). It may exceed 1.
+        """
+        return min(self._largest_rho(i, float(self.game.alone[i])) for i in range(self.game.n))
+
+    @cached_property
+    def rho_stable(self) -> float:
+        """rho_s, the largest rho for which no coalition can do better by itself; inf if none ever can.
+
+        Paper: Theorem 1, rho_s = min_i log(v_{C_i} / v_N) / log(phi_i / phi*), C_i = {j: phi_j <= phi_i}. It may
+        exceed 1.
+        """
+        return min(self._largest_rho(i, self.game.value(self.lesser(i))) for i in range(self.game.n))
+
+    def lesser(self, i: int) -> tuple[int, ...]:
+        """C_i, the parties that contribute at most as much as party i, and those that may tie with it.
+
+        Paper: Theorem 1. Where phi is sampled, C_i takes in every party that may contribute as little, within the
+        sampling error: rho_s is then rather too small than too large. Only where party i may itself contribute most,
+        that would be everybody and force rho_s = 0; the estimates then decide, which is enough for Definition 3, since
+        stability depends on the rewards alone and these follow the estimates.
+        """
+        return parties_up_to(i, self.phi, self.contributions.standard_errors, tolerance_of(self.game))
+
+    def _largest_rho(self, i: int, least: float) -> float:
+        """The largest rho for which party i gets at least `least`."""
+        share, tolerance = self.shares[i], tolerance_of(self.game)
+        if share in (0.0, 1.0) or least <= tolerance:
+            # Those who contribute most get v_N, and those who contribute nothing get 0, whatever rho > 0 is.
+            return np.inf
+        if abs(least - self.game.total) <= tolerance:
+            return 0.0
+        return float(np.log(least / self.game.total) / np.log(share))
+
+    @property
+    def _anything_to_give(self) -> bool:
+        return self.game.total > tolerance_of(self.game)
+
+    @property
+    def _above_all(self) -> str:
+        i = int(np.argmax(self.game.alone))
+        return (
+            f"some coalition's data is worth more than everybody's (v_N = {self.game.total:.6g},"
+            f' "{self.game.names[i]}" alone has {self.game.alone[i]:.6g}), so the values are not monotone'
+        )
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What the operator should know before trusting the rewards."""
+        texts = []
+        game, names = self.game, self.game.names
+        if not self._anything_to_give:
+            texts.append(
+                f"everybody's data together is worth v_N = {game.total:.6g}: there is nothing to give, and all rewards"
+                " are 0; check that the data and the model's prior variance are not degenerate"
+            )
+            return tuple(texts)
+        if game.enumerable:
+            texts += [
+                f"Theorem 1's promises do not hold: the values are not {v.condition} ({v.why})"
+                if v.condition != "empty is 0"
+                else f"Theorem 1's promises do not hold: {v.why}"
+                for v in check_properties(game)[:3]
+                if v.holds is False
+            ]
+        if (self.phi < 0).any():
+            losers = ", ".join(f'"{names[i]}"' for i in np.flatnonzero(self.phi < 0))
+            texts.append(f"{losers} contribute less than nothing; their rewards are 0")
+        if self.rho_stable == 0:
+            C = next(C for i in range(game.n) if self._largest_rho(i, game.value(C := self.lesser(i))) == 0)
+            best = names[int(np.argmax(self.phi))]
+            texts.append(
+                f"fairness and stability conflict (rho_s = 0): {{{', '.join(names[j] for j in C)}}} have data"
+                f' worth v_N = {game.total:.6g} without "{best}", who contributes most, so only equal rewards'
+                " (rho = 0) keep them from leaving"
+            )
+        return tuple(texts)
+
+
+def round_down(rho: float, digits: int = 5) -> float:
+    """rho as it may be printed as an upper limit: never more than it is."""
+    return floor(rho * 10.0**digits) / float(10.0**digits)

@@ -1,0 +1,38 @@
+"""Ties by tolerance: in floating point, two parties with the same data differ by 4e-16."""
+
+import numpy as np
+
+from fairpool.arrays import FloatArray
+
+Z_95 = 1.96
+"""Half the width of a 95% interval, in standard errors."""
+
+
+def snap_ties(phi: FloatArray, tolerance: float) -> FloatArray:
+    """phi [n] with values closer than the tolerance made equal, and those within it of 0 made 0.
+
+    >>> snap_ties(np.array([3.0, 1e-17, 3.0000000000000004]), 1e-9)
+    array([3., 0., 3.])
+    """
+    snapped = np.where(np.abs(phi) <= tolerance, 0.0, phi)
+    order = np.argsort(snapped, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(snapped[order]) > tolerance) + 1)
+    for group in groups:
+        # The smallest serves for all: a mean would move 0.
+        snapped[group] = 0.0 if (snapped[group] == 0).any() else snapped[group].min()
+    return snapped
+
+
+def parties_up_to(i: int, phi: FloatArray, errors: FloatArray, tolerance: float) -> tuple[int, ...]:
+    """C_i = {j: phi_j <= phi_i}, with every j that may be as small within the sampling errors [n]."""
+    # Whatever the correlation of two estimates, their difference's standard error is at most the errors' sum.
+    may_tie = phi <= phi[i] + tolerance + Z_95 * np.where(np.arange(len(phi)) == i, 0.0, errors + errors[i])
+    if may_tie.all():
+        may_tie = phi <= phi[i] + tolerance
+    return tuple(np.flatnonzero(may_tie).tolist())
+
+
+def parties_surely_up_to(i: int, phi: FloatArray, errors: FloatArray, tolerance: float) -> tuple[int, ...]:
+    """The parties that contribute at most as much as party i even if the sampling errors are against it."""
+    margin = Z_95 * np.where(np.arange(len(phi)) == i, 0.0, errors + errors[i])
+    return tuple(np.flatnonzero(phi + margin <= phi[i] + tolerance).tolist())

@@ -1,0 +1,128 @@
+"""Games: a value v_C for every coalition C of n parties."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fairpool.arrays import FloatArray, read_only
+from fairpool.coalitions import Coalition, mask_of
+from fairpool.errors import GameError
+from fairpool.parties import check_names
+
+EXACT_LIMIT = 16
+"""Up to this many parties, whatever needs all 2**n values may compute them without being asked to."""
+
+TABLE_LIMIT = 24
+"""Beyond this many parties a table of 2**n values is refused: it would take more than 128 MiB."""
+
+
+class Game(ABC):
+    """A value v_C for every coalition C of the parties N = {0, .., n-1}. Subclass it for values of your own.
+
+    Paper: Sec. 2, Sec. 3. A subclass gives `names` and `value_of_mask`; the rest follows, and can be overridden
+    where there is a faster way.
+    """
+
+    names: tuple[str, ...]
+    properties_proved: bool = False
+    """Whether the values have the four properties of Sec. 3 by theory, as information gain does."""
+
+    @abstractmethod
+    def value_of_mask(self, mask: int) -> float:
+        """v_C of the coalition with this bitmask."""
+
+    @property
+    def n(self) -> int:
+        """The number of parties."""
+        return len(self.names)
+
+    def value(self, coalition: Coalition) -> float:
+        """v_C of a coalition given by its parties' indices or names, such as {0, 2}."""
+        mask = mask_of(coalition, self.names)
+        return float(self._table[mask]) if "_table" in self.__dict__ else self.value_of_mask(mask)
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether all 2**n values are known already, or few enough to compute without being asked to."""
+        return self.n <= EXACT_LIMIT or "_table" in self.__dict__
+
+    @cached_property
+    def total(self) -> float:
+        """v_N, the value of everybody's data."""
+        return self.value(range(self.n))
+
+    @cached_property
+    def alone(self) -> FloatArray:
+        """v_1 .. v_n, the value of each party's own data [n]."""
+        return read_only(np.array([self.value({i}) for i in range(self.n)]))
+
+    def values(self) -> FloatArray:
+        """All values [2**n]; the index is the coalition's bitmask, bit i is party i. Computed once."""
+        return self._table
+
+    @cached_property
+    def _table(self) -> FloatArray:
+        if self.n > TABLE_LIMIT:
+            raise GameError(
+                f"a table of 2**{self.n} values is too large (the limit is 2**{TABLE_LIMIT});"
+                ' sample instead: shapley(game, method="sampled")'
+            )
+        return read_only(self.all_values())
+
+    def all_values(self) -> FloatArray:
+        """Compute all values [2**n]."""
+        return np.array([self.value_of_mask(mask) for mask in range(1 << self.n)])
+
+    def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
+        """v of the first 1, 2, .., n parties of a permutation [n]."""
+        return np.array([self.value(permutation[: k + 1]) for k in range(self.n)])
+
+    @cached_property
+    def empty_value(self) -> float:
+        """v of the coalition of nobody, 0 for any sensible game."""
+        return self.value(())
+
+
+class TableGame(Game):
+    """A game given by its table of values.
+
+    Paper: Example 1 is `TableGame([0, 7, 5, 8])`: nobody, party 0, party 1, both.
+
+    Args:
+        values: [2**n]; the index is the coalition's bitmask, bit i is party i.
+        names: The parties' names; by default their indices.
+
+    >>> TableGame([0, 7, 5, 8]).value({0, 1})
+    8.0
+    """
+
+    def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
+        try:
+            table = read_only(values)
+        except (TypeError, ValueError):
+            raise GameError("a game's table of values must be made of numbers") from None
+        if table.ndim != 1 or len(table) < 2 or len(table) & (len(table) - 1):
+            raise GameError(
+                f"a game's table has shape {table.shape}, needs one value for each of 2**n coalitions: 2, 4, 8, .."
+            )
+        bad = np.flatnonzero(~np.isfinite(table))
+        if len(bad):
+            raise GameError(
+                f"a game's table has {table[bad[0]]} at index {bad[0]}; every coalition needs a finite value"
+            )
+        n = len(table).bit_length() - 1
+        self.names = tuple(str(i) for i in range(n)) if names is None else tuple(names)
+        if len(self.names) != n:
+            raise GameError(f"a table of {len(table)} values is for {n} parties, but there are {len(self.names)} names")
+        check_names(self.names)
+        self._table = table
+
+    def value_of_mask(self, mask: int) -> float:
+        """v_C, looked up."""
+        return float(self._table[mask])
+
+    def __repr__(self) -> str:
+        return f"TableGame({self.n} parties, v_N = {self.total:.6g})"

@@ -1,0 +1,89 @@
+"""Eq. (1): the value of a coalition's data is its information gain on the model's parameters."""
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import cast
+
+import numpy as np
+
+from fairpool.arrays import FloatArray
+from fairpool.errors import DataError
+from fairpool.information import KernelSpace, RewardCurve, WeightSpace
+from fairpool.models import GaussianProcess, Model, PartySummary, WeightModel
+from fairpool.parties import Party, Pool, check_names
+from fairpool.values.game import Game
+
+
+class InformationGain(Game):
+    """v_C = I(theta; D_C), how much the coalition's data reduces the uncertainty about theta.
+
+    Paper: Eq. (1), Sec. 3; App. E.5. The model's hyperparameters are the same for every coalition, fixed beforehand.
+    The labels are never looked at: they matter for what a model predicts, not for how sure it is.
+
+    Args:
+        model: A Gaussian process, sparse Gaussian process, or Bayesian linear regression.
+        parties: The parties; or, for a model with weights, their summaries (`model.summarise(party)`).
+    """
+
+    properties_proved = True
+
+    def __init__(self, model: Model, parties: Sequence[Party] | Sequence[PartySummary]) -> None:
+        self.model = model
+        self.pool: Pool | None = None
+        self.summaries: tuple[PartySummary, ...] = ()
+        if any(isinstance(party, PartySummary) for party in parties):
+            self.summaries = _check_summaries(model, parties)
+        else:
+            self.pool = Pool.of(cast("Sequence[Party]", parties), model.noise_variance)
+        self.names = tuple(party.name for party in parties)
+        self.rows = tuple(len(party) for party in parties)
+        self.reward_curve = lru_cache(maxsize=None)(self._reward_curve)
+
+    @cached_property
+    def space(self) -> KernelSpace | WeightSpace:
+        """The rows' kernel matrix or the parties' precisions, whichever is smaller for this model."""
+        if self.pool is None:
+            noise = np.array([s.noise_variance for s in self.summaries])
+            return WeightSpace(np.array([s.gram / s.noise_variance for s in self.summaries]), noise)
+        if isinstance(self.model, GaussianProcess):
+            return KernelSpace.of(self.model.covariance(self.pool.X), self.pool.sizes, self.pool.noise)
+        A = self.model.whitened_features(self.pool.X)
+        if len(A) < A.shape[1]:  # fewer rows than weights
+            return KernelSpace.of(A @ A.T, self.pool.sizes, self.pool.noise)
+        return WeightSpace.of(A, self.pool.sizes, self.pool.noise)
+
+    def value_of_mask(self, mask: int) -> float:
+        """v_C by one factorisation."""
+        return self.space.value(mask)
+
+    def all_values(self) -> FloatArray:
+        """All 2**n values, sharing work between coalitions."""
+        return self.space.values()
+
+    def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
+        """v of the first 1, 2, .., n parties of a permutation [n]."""
+        return self.space.prefix_values(permutation)
+
+    def _reward_curve(self, party: int) -> RewardCurve:
+        """r_i(tau) of Sec. 4.3, from one decomposition that is kept for every later rho."""
+        return self.space.reward_curve(party, self.model.noise_variance)
+
+    def __repr__(self) -> str:
+        return f"InformationGain({type(self.model).__name__}, {self.n} parties: {', '.join(self.names)})"
+
+
+def _check_summaries(model: Model, parties: Sequence[Party] | Sequence[PartySummary]) -> tuple[PartySummary, ...]:
+    if not isinstance(model, WeightModel):
+        raise DataError("a Gaussian process needs every party's rows; summaries are for models with weights")
+    summaries = tuple(party for party in parties if isinstance(party, PartySummary))
+    if len(summaries) < len(parties):
+        raise DataError("some parties are given by rows and some by summaries; give summaries of all, or rows of all")
+    check_names([s.name for s in summaries])
+    first = summaries[0]
+    for s in summaries:
+        if s.gram.shape != first.gram.shape:
+            raise DataError(
+                f'the summary of "{s.name}" is for {len(s.gram)} weights, that of "{first.name}" for {len(first.gram)};'
+                " summarise all with the same model"
+            )
+    return summaries

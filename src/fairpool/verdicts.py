@@ -1,0 +1,56 @@
+"""What a check answers: it holds, it does not and here is the witness, or it cannot be decided and why."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import SupportsIndex, overload
+
+
+@dataclass(frozen=True)
+class Witness:
+    """What shows that a condition fails: the parties or coalition concerned, and the numbers compared."""
+
+    parties: tuple[str, ...] = ()
+    coalition: tuple[str, ...] | None = None
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to one condition.
+
+    Attributes:
+        condition: "R1".."R7", "F1".."F4", "stable", or a property's name.
+        holds: True, False, or None when it cannot be decided.
+        witness: What shows that it fails (None unless `holds` is False).
+        why: One sentence in plain words.
+    """
+
+    condition: str
+    holds: bool | None
+    why: str
+    witness: Witness | None = None
+
+    def __str__(self) -> str:
+        return f"{self.condition}: {({True: 'holds', False: 'fails', None: 'undecided'})[self.holds]} -- {self.why}"
+
+
+class Verdicts(tuple[Verdict, ...]):
+    """Several verdicts in order; each can also be had by its condition's name: `verdicts["R4"]`."""
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, key: SupportsIndex | str) -> Verdict: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Verdict, ...]: ...
+    def __getitem__(self, key: SupportsIndex | str | slice) -> Verdict | tuple[Verdict, ...]:
+        """By position, or by the condition's name."""
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        for verdict in self:
+            if verdict.condition == key:
+                return verdict
+        raise KeyError(f"{key!r}; there are {', '.join(v.condition for v in self)}")
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
