@@ -92,10 +92,13 @@ def as_noise(noise_variance: Any, rows: int, where: str) -> FloatArray:
 
 def positive(value: Any, name: str) -> float:
     """A finite number above 0."""
-    number = _as_float(value, name)
-    if number.ndim != 0 or not (0 < float(number) < np.inf):
-        raise DataError(f"{name} {np.array2string(number, threshold=4)} is not a finite number above 0")
-    return float(number)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 < number < np.inf:
+        raise DataError(f"{name} {value!r} is not a finite number above 0")
+    return number
 
 
 def _as_float(values: Any, what: str) -> FloatArray:

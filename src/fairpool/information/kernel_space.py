@@ -121,7 +121,7 @@ def _eliminate(B: FloatArray, size: int) -> tuple[float, FloatArray]:
     if not size:
         return 0.0, B
     U, failed = dpotrf(B[:size, :size], lower=0, clean=0)
-    if failed:
+    if failed or not np.isfinite(np.diag(U)).all():
         block = np.triu(B[:size, :size])
         raise KernelError(not_positive_definite(block + np.triu(block, 1).T))
     gain = float(np.log(np.diag(U)).sum())

@@ -16,7 +16,9 @@ def half_log_determinants(B: FloatArray) -> FloatArray:
     """1/2 log|B| of each of a stack of matrices [s, k, k]."""
     try:
         L = np.linalg.cholesky(B)
+        if not np.isfinite(np.diagonal(L, axis1=1, axis2=2)).all():
+            raise np.linalg.LinAlgError
     except np.linalg.LinAlgError:
-        worst = B[np.argmin([np.linalg.eigvalsh(b)[0] for b in B])]
-        raise KernelError(not_positive_definite(worst)) from None
+        bad = [b for b in B if not np.isfinite(b).all() or np.linalg.eigvalsh(b)[0] <= 0]
+        raise KernelError(not_positive_definite((bad or [B[0]])[0])) from None
     return np.asarray(np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1))

@@ -40,7 +40,7 @@ class WeightSpace:
         A = A / np.sqrt(noise)[:, None]
         cuts = np.cumsum(sizes)[:-1]
         blocks = list(zip(np.split(A, cuts), np.split(noise, cuts), strict=True))
-        levels = [np.unique(s) for _, s in blocks]
+        levels = [np.unique(s[np.isfinite(s)]) for _, s in blocks]  # a row of infinite noise is a row of zeros
         mixed = {i: block for i, block in enumerate(blocks) if len(levels[i]) > 1}
         common = [s[0] if len(s) == 1 else (np.nan if len(s) else np.inf) for s in levels]
         return cls(np.array([a.T @ a for a, _ in blocks]), np.array(common), mixed)

@@ -11,9 +11,12 @@ from fairpool.models.kernels import VALID
 def lower_factor(B: FloatArray) -> FloatArray:
     """L with L L^T = B, for B = I + a positive semi-definite matrix."""
     try:
-        return np.asarray(cholesky(B, lower=True, check_finite=False))
+        L = np.asarray(cholesky(B, lower=True, check_finite=False))
+        if not np.isfinite(np.diag(L)).all():
+            raise LinAlgError
     except LinAlgError:
         raise KernelError(not_positive_definite(B)) from None
+    return L
 
 
 def not_positive_definite(B: FloatArray) -> str:

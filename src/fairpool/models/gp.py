@@ -91,15 +91,14 @@ class GaussianProcess:
         )
         return replace(self, kernel=kernel, noise_variance=noise)
 
-    def factor(self, X: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """S = D^-1/2 [m] and L [m, m] with L L^T = I + S K_XX S, for the rows' noise variances [m]."""
-        scale = 1 / np.sqrt(noise)
+    def factor(self, X: FloatArray, scale: FloatArray) -> FloatArray:
+        """L [m, m] with L L^T = I + S K_XX S, S the diagonal matrix of one over the rows' noise deviations [m]."""
         B = scale[:, None] * self.covariance(X) * scale
         B[np.diag_indices_from(B)] += 1
-        return scale, lower_factor(B)
+        return lower_factor(B)
 
     def _prepare(self, X: Any, y: Any, noise_variance: Any) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         X, _ = as_matrix(X, "training data")
-        y = as_labels(y, len(X))
         noise = self.noise_variance if noise_variance is None else noise_variance
-        return X, y, *self.factor(X, as_noise(noise, len(X), "training data"))
+        scale = 1 / np.sqrt(as_noise(noise, len(X), "training data"))
+        return X, as_labels(y, len(X)), scale, self.factor(X, scale)

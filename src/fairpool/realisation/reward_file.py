@@ -11,7 +11,7 @@ import safetensors.numpy
 from safetensors import SafetensorError, safe_open
 
 from fairpool.arrays import FloatArray
-from fairpool.errors import FairpoolError, RewardFileError
+from fairpool.errors import RewardFileError
 from fairpool.models import GaussianProcess, KernelPosterior, Posterior, WeightPosterior
 from fairpool.realisation.model_codec import decode_model, encode_model
 from fairpool.realisation.model_reward import ModelReward
@@ -32,7 +32,7 @@ def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
     model, tensors = encode_model(posterior.model)  # type: ignore[attr-defined]
     if isinstance(posterior, KernelPosterior):
         # The factor follows from these: storing it would make the file m times larger.
-        tensors |= {"X": posterior.X, "precision": posterior.scale**2, "alpha": posterior.alpha}
+        tensors |= {"X": posterior.X, "scale": posterior.scale, "alpha": posterior.alpha}
     elif isinstance(posterior, WeightPosterior):
         tensors |= {"weights": posterior.weights, "factor": posterior.factor}
         model["inputs"] = posterior.inputs
@@ -49,7 +49,7 @@ def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
         "model": model,
     }
     text = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    arrays = {name: np.ascontiguousarray(t, dtype=np.float64) for name, t in tensors.items()}
+    arrays = {name: np.array(t, dtype=np.float64, order="C") for name, t in tensors.items()}
     _write_atomically(path, safetensors.numpy.save(arrays, metadata={ENTRY: text}))
 
 
@@ -72,7 +72,7 @@ def load_reward(path: str | Path) -> ModelReward:
                 f"it has version {description.get('version')!r}, this fairpool reads version {VERSION}; update fairpool"
             )
         return _decode(description, tensors)
-    except (KeyError, TypeError, AttributeError, FairpoolError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise RewardFileError(f"{path}: not a usable reward file: {what}") from None
 
@@ -103,12 +103,10 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
     model = decode_model(d["model"], tensors)
     posterior: Posterior
     if isinstance(model, GaussianProcess):
-        X, precision, alpha = tensors["X"], tensors["precision"], tensors["alpha"]
-        if X.ndim != 2 or precision.shape != X.shape[:1] or alpha.shape != X.shape[:1] or not (precision > 0).all():
-            raise RewardFileError(
-                f"its arrays do not fit: X {X.shape}, precision {precision.shape}, alpha {alpha.shape}"
-            )
-        posterior = KernelPosterior(model, X, *model.factor(X, 1 / precision), alpha)
+        X, scale, alpha = tensors["X"], tensors["scale"], tensors["alpha"]
+        if X.ndim != 2 or scale.shape != X.shape[:1] or alpha.shape != X.shape[:1] or not (scale >= 0).all():
+            raise RewardFileError(f"its arrays do not fit: X {X.shape}, scale {scale.shape}, alpha {alpha.shape}")
+        posterior = KernelPosterior(model, X, scale, model.factor(X, scale), alpha)
     else:
         weights, factor, inputs = tensors["weights"], tensors["factor"], int(d["model"]["inputs"])
         if factor.shape != (len(weights), len(weights)) or weights.ndim != 1 or not (np.diag(factor) > 0).all():

@@ -160,6 +160,9 @@ def _proportional(
     top, low = int(np.argmax(phi)), int(np.argmin(np.where(phi > 0, phi, np.inf)))
     if phi[top] == 0:
         return Verdict(condition, None, "nobody contributes anything, so there is nothing to be in proportion to")
+    if r[top] <= tolerance:
+        why = f'"{game.names[top]}" contributes most but receives nothing'
+        return Verdict(condition, False, why, Witness((game.names[top],), None, {"r_i": float(r[top])}))
     if rho is None:
         # rho is what the largest and the smallest contribution ask for; then the others must agree.
         with np.errstate(divide="ignore"):
@@ -170,7 +173,7 @@ def _proportional(
             return Verdict(condition, False, why, Witness((game.names[low], game.names[top]), None, numbers))
     expected = (phi / phi[top]) ** rho * r[top]
     worst = int(np.argmax(np.abs(r - expected)))
-    if r[top] > tolerance and abs(r[worst] - expected[worst]) <= tolerance:
+    if abs(r[worst] - expected[worst]) <= tolerance:
         return Verdict(condition, True, f"the rewards are in proportion to the contributions to the power {rho:.6g}")
     name = game.names[worst]
     why = f'"{name}" receives {r[worst]:.6g}; contributions to the power {rho:.6g} would give it {expected[worst]:.6g}'

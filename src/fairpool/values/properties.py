@@ -1,6 +1,7 @@
 """Sec. 3: four properties of values, each checked with a witness where it fails."""
 
 from itertools import combinations
+from operator import itemgetter
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def monotone(game: Game) -> Verdict:
     for i in range(game.n):
         change = with_party(v, i) - without_party(v, i)
         at = int(np.argmin(change))
-        worst = min(worst, (float(change.flat[at]), i, int(without_party(masks, i).flat[at])))
+        worst = min(worst, (float(change.flat[at]), i, int(without_party(masks, i).flat[at])), key=itemgetter(0))
     loss, i, C = worst
     if loss >= -tolerance_of(game):
         return Verdict("monotone", True, "another party never makes a coalition's data worth less")
@@ -88,7 +89,7 @@ def submodular(game: Game) -> Verdict:
         v_C, v_i, v_j, v_ij = with_pair(v, i, j)
         excess = (v_ij - v_j) - (v_i - v_C)
         at = int(np.argmax(excess))
-        worst = max(worst, (float(excess.flat[at]), i, j, int(with_pair(masks, i, j)[0].flat[at])))
+        worst = max(worst, (float(excess.flat[at]), i, j, int(with_pair(masks, i, j)[0].flat[at])), key=itemgetter(0))
     most, i, j, C = worst
     if most <= 2 * tolerance_of(game):
         return Verdict("submodular", True, "a party adds less to a larger coalition")

@@ -1,0 +1,106 @@
+"""Every fast path against its naive oracle, for unequal sizes, an empty party, and noise of every kind."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairpool as fp
+import oracles
+from examples import MODELS, make_parties
+from fairpool.information import DenseCurve, SpectralCurve
+
+NOISES = {
+    "model": None,
+    "per party": lambda size, rng: rng.uniform(0.1, 2),
+    "per row": lambda size, rng: rng.uniform(0.1, 2, size),
+    "some infinite": lambda size, rng: np.where(rng.uniform(size=size) < 0.3, np.inf, 0.4),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("n", range(1, 8))
+@pytest.mark.parametrize("noise", NOISES)
+def test_values_equal_slogdet_per_coalition(name, n, noise):
+    rng = np.random.default_rng(n)
+    sizes = rng.permutation([0, 1, 12, 5, 9, 3, 7][:n]) if n > 1 else [6]
+    parties = make_parties(sizes, n, NOISES[noise])
+    game = fp.InformationGain(MODELS[name], parties)
+    expected = oracles.values(MODELS[name], parties)
+    np.testing.assert_allclose(game.values(), expected, rtol=1e-9, atol=1e-9)
+    single = fp.InformationGain(MODELS[name], parties)
+    for mask in rng.integers(0, 2**n, 4):
+        coalition = {i for i in range(n) if mask >> i & 1}
+        assert single.value(coalition) == pytest.approx(expected[mask], rel=1e-9, abs=1e-9)
+    permutation = rng.permutation(n).tolist()
+    prefixes = [sum(1 << i for i in permutation[: k + 1]) for k in range(n)]
+    np.testing.assert_allclose(single.prefix_values(permutation), expected[prefixes], rtol=1e-9, atol=1e-9)
+
+
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=6), st.integers(0, 10**6), st.sampled_from(sorted(MODELS)))
+def test_values_of_random_parties_equal_slogdet(sizes, seed, name):
+    parties = make_parties(sizes, seed)
+    if not sum(sizes):
+        return
+    game = fp.InformationGain(MODELS[name], parties)
+    np.testing.assert_allclose(game.values(), oracles.values(MODELS[name], parties), rtol=1e-9, atol=1e-9)
+
+
+def reward_data_gain(model, parties, i, eta):
+    """The information gain of D_i^r as it is defined: own rows with their noise, the others' with eta more."""
+    noise = [np.full(len(p), model.noise_variance) if p.noise_variance is None else p.noise_variance for p in parties]
+    noise = np.concatenate([s + (0 if j == i else eta) for j, s in enumerate(noise)])
+    return oracles.information_gain(model, np.concatenate([p.X for p in parties]), noise)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("noise", NOISES)
+def test_reward_curve_is_the_information_gain_of_the_reward_data(name, noise):
+    model = MODELS[name]
+    for sizes in ([20, 0, 25, 30], [3, 4, 0, 2]):
+        parties = make_parties(sizes, 3, NOISES[noise])
+        game = fp.InformationGain(model, parties)
+        for i in range(4):
+            curve = game.reward_curve(i)
+            assert isinstance(curve, DenseCurve if noise.startswith("per") else SpectralCurve)
+            assert curve.value(0.0) == pytest.approx(game.alone[i], rel=1e-9, abs=1e-9)
+            assert curve.value(1.0) == pytest.approx(game.total, rel=1e-9)
+            for tau in (1e-6, 0.01, 0.3, 0.99):
+                eta = curve.noise_variance * (1 - tau) / tau
+                assert curve.value(tau) == pytest.approx(reward_data_gain(model, parties, i, eta), rel=1e-9)
+
+
+def test_reward_curve_is_computed_once():
+    game = fp.InformationGain(MODELS["gp"], make_parties([3, 4], 0))
+    assert game.reward_curve(0) is game.reward_curve(0)
+
+
+def test_weight_space_values_do_not_depend_on_the_stack(monkeypatch):
+    import fairpool.information.weight_space as weight_space
+
+    game = fp.InformationGain(MODELS["blr"], make_parties([9, 8, 7, 6, 5], 0))
+    whole = game.space.values()
+    monkeypatch.setattr(weight_space, "STACK_BYTES", 8 * 16 * 4)  # four matrices at a time
+    np.testing.assert_allclose(game.space.values(), whole, rtol=1e-13)
+
+
+def test_a_table_too_large_is_refused_with_the_way_out():
+    game = fp.InformationGain(MODELS["blr"], make_parties([1] * 30, 0))
+    with pytest.raises(
+        ValueError, match=r'2\*\*30 values is too large .*; sample instead: shapley\(game, method="sampled"\)'
+    ):
+        game.values()
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_a_matrix_that_cannot_be_factorised_is_refused_by_every_path(bad):
+    from fairpool.information import KernelSpace, WeightSpace
+
+    K = np.diag([1.0, 1.0, 5 * bad])
+    kernel, weight = KernelSpace.of(K, [2, 1], np.ones(3)), WeightSpace(np.array([np.eye(3), K]), np.ones(2))
+    for space in (kernel, weight):
+        for compute in (space.values, lambda s=space: s.value(3), lambda s=space: s.prefix_values([0, 1])):
+            with pytest.raises(
+                ValueError, match="the kernel (is not positive definite|gives values that are not finite)"
+            ):
+                compute()

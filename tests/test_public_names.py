@@ -1,0 +1,67 @@
+"""Names that outside code relies on: a change here is a change for every user."""
+
+import dataclasses
+import inspect
+
+import fairpool as fp
+
+SIGNATURES = {
+    "Party": "(name, X, y, noise_variance)",
+    "GaussianProcess": "(kernel, noise_variance)",
+    "SparseGaussianProcess": "(kernel, noise_variance, inducing_points)",
+    "BayesianLinearRegression": "(noise_variance, prior_variance, prior_mean, features, bias)",
+    "InformationGain": "(model, parties)",
+    "ValidationGain": "(model, parties, X, y)",
+    "TableGame": "(values, names)",
+    "RewardScheme": "(game, contributions)",
+    "mnlp": "(y, mean, variance)",
+    "shapley": "(game, method, rng, permutations, target_standard_error)",
+    "banzhaf": "(game)",
+    "standalone": "(game)",
+    "leave_one_out": "(game)",
+    "check_properties": "(game)",
+    "check_incentives": "(game, phi, rewards, structure)",
+    "check_strict_monotonicity": "(game, party, rewards, game_after, rewards_after)",
+    "noise_levels": "(game, rewards)",
+    "realise": "(game, rewards, rng, noise, draws)",
+    "load_reward": "(path)",
+    "collaborate": "(parties, model, rho, rng)",
+    "find_duplicates": "(parties)",
+    "held_out_residuals": "(model, parties)",
+    "inducing_points": "(X, count, method, kernel, rng)",
+}
+ATTRIBUTES = {
+    "Contributions": {"values", "standard_errors", "method"},
+    "ModelReward": {"party", "target", "value", "eta", "tau", "posterior", "predict", "save"},
+    "RewardScheme": {"rho_rational", "rho_stable", "rewards"},
+    "Game": {"n", "value", "values", "total", "alone"},
+    "GaussianProcess": {"fit_hyperparameters", "posterior", "log_marginal_likelihood"},
+    "SparseGaussianProcess": {"fit_hyperparameters", "posterior", "log_marginal_likelihood", "summarise"},
+    "BayesianLinearRegression": {"fit_hyperparameters", "posterior", "log_marginal_likelihood", "summarise"},
+    "Collaboration": {"game", "contributions", "scheme", "rewards", "incentives", "models", "to_dict"},
+    "PartySummary": {"gram", "moment"},
+    "NetworkFeatures": {"train", "of"},
+    "FairpoolError": {"args"},
+    "FairpoolWarning": {"args"},
+}
+
+
+def test_every_public_name_is_accounted_for():
+    assert set(fp.__all__) == set(SIGNATURES) | set(ATTRIBUTES)
+
+
+def test_signatures():
+    for name, expected in SIGNATURES.items():
+        assert f"({', '.join(inspect.signature(getattr(fp, name)).parameters)})" == expected, name
+
+
+def test_attributes():
+    for name, expected in ATTRIBUTES.items():
+        thing = getattr(fp, name)
+        fields = {f.name for f in dataclasses.fields(thing)} if dataclasses.is_dataclass(thing) else set()
+        assert expected <= fields | set(dir(thing)), name
+
+
+def test_errors_are_value_errors_and_warnings_are_user_warnings():
+    assert issubclass(fp.FairpoolError, ValueError)
+    assert issubclass(fp.FairpoolWarning, UserWarning)
