@@ -24,7 +24,7 @@ def shapley(
 ) -> Contributions:
     """Each party's Shapley value: its expected marginal contribution when it joins in random order.
 
-    Paper: Eq. (2), Sec. 4.1.1.
+    Paper: Eq. (2), Sec. 4.1.1; Proposition 1: it is fair.
 
         phi_i = 1/n! sum over permutations of (v of those before i, and i) - (v of those before i)
 

@@ -1,6 +1,6 @@
 """Information gain of an exact Gaussian process: one symmetric matrix with one block of rows per party.
 
-Paper: App. E.5, Eq. (gross):  I(f; D_C) = 1/2 log|I + K_CC D_C^-1|.
+Paper: App. E.5:  I(f; D_C) = 1/2 log|I + K_CC D_C^-1|.
 Differs from the paper: written symmetrically as 1/2 log|I + D^-1/2 K_CC D^-1/2|, which is equal, needs no jitter, and
 lets an infinite noise variance be a row of zeros.
 """
