@@ -30,10 +30,10 @@ def test_bad_labels_show_in_the_residuals():
     y = labels(X, rng)
     parties = [fp.Party(name, X[k : k + 40], y[k : k + 40]) for name, k in (("a", 0), ("b", 40), ("c", 80))]
     model = fp.GaussianProcess(MODELS["gp"].kernel, 0.09)
-    good = fp.held_out_residuals(model, parties)
+    good = fp.held_out_residuals(fp.InformationGain(model, parties))
     assert (good < 1.5).all()
     bad = [*parties[:2], fp.Party("c", parties[2].X, -5 * parties[2].y)]
-    assert fp.held_out_residuals(model, bad)[2] > 3
+    assert fp.held_out_residuals(fp.InformationGain(model, bad))[2] > 3
     # Information gain does not notice: it never looks at labels.
     np.testing.assert_array_equal(fp.InformationGain(model, bad).values(), fp.InformationGain(model, parties).values())
 
@@ -41,10 +41,10 @@ def test_bad_labels_show_in_the_residuals():
 def test_residuals_use_the_partys_own_noise_and_need_somebody_to_compare_with():
     a, b, empty = make_parties([30, 30, 0], 0)
     noisy = fp.Party("noisy", b.X, b.y, 100.0)
-    found = fp.held_out_residuals(MODELS["blr"], [a, noisy, empty])
+    found = fp.held_out_residuals(fp.InformationGain(MODELS["blr"], [a, noisy, empty]))
     assert found[1] < 0.3
     assert np.isnan(found[2])
-    assert np.isnan(fp.held_out_residuals(MODELS["blr"], [a])).all()
+    assert np.isnan(fp.held_out_residuals(fp.InformationGain(MODELS["blr"], [a]))).all()
 
 
 def test_collaborate_warns_of_copies():

@@ -19,6 +19,7 @@ north receives the best model, because nobody contributes more.
 >>> mean, variance = result.models[1].predict([[0.5]])
 """
 
+from fairpool.__about__ import __version__
 from fairpool.audit import find_duplicates, held_out_residuals
 from fairpool.collaboration import Collaboration, collaborate
 from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
@@ -37,8 +38,6 @@ from fairpool.realisation import ModelReward, load_reward, noise_levels, realise
 from fairpool.rewards import RewardScheme, check_incentives, check_strict_monotonicity
 from fairpool.values import Game, InformationGain, TableGame, ValidationGain, check_properties
 
-__version__ = "0.1.0"
-
 __all__ = [
     "BayesianLinearRegression",
     "Collaboration",
@@ -56,6 +55,7 @@ __all__ = [
     "SparseGaussianProcess",
     "TableGame",
     "ValidationGain",
+    "__version__",
     "banzhaf",
     "check_incentives",
     "check_properties",

@@ -6,13 +6,16 @@ reported beside the values.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairpool.arrays import FloatArray
-from fairpool.models import Model
-from fairpool.parties import Party, Pool, check_parties
+from fairpool.errors import DataError
+from fairpool.parties import Party, Pool
+from fairpool.values import InformationGain
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,32 +48,43 @@ class Duplicates:
 
 def find_duplicates(parties: Sequence[Party]) -> Duplicates:
     """Look for identical rows within and across parties, in one sort over all rows."""
-    pool = Pool.of(check_parties(parties), 1.0)
+    pool = Pool.of(parties, 1.0)
     rows = np.column_stack([pool.X, pool.y]) + 0.0  # -0.0 is 0.0
-    _, row = np.unique(rows, axis=0, return_inverse=True)
-    n = len(pool.parties)
-    owned = np.unique(np.column_stack([row.ravel(), pool.owner]), axis=0)  # each distinct row once per owner
-    within = np.array(pool.sizes) - np.bincount(owned[:, 1], minlength=n)
-    present = np.zeros((len(rows), n), dtype=np.intp)
-    present[owned[:, 0], owned[:, 1]] = 1
-    shared = present.T @ present
-    np.fill_diagonal(shared, 0)
-    return Duplicates(pool.names, within, shared)
+    key = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+    return duplicates_of_keys(pool.names, [key[pool.owner == i] for i in range(len(pool.parties))])
 
 
-def held_out_residuals(model: Model, parties: Sequence[Party]) -> FloatArray:
+def duplicates_of_keys(names: Sequence[str], keys: Sequence[NDArray[Any]]) -> Duplicates:
+    """The same from one key per row, equal where rows are; per party [m_i]."""
+    distinct = [np.unique(k) for k in keys]
+    within = np.array([len(k) - len(d) for k, d in zip(keys, distinct, strict=True)])
+    shared = np.zeros((len(names), len(names)), dtype=np.intp)
+    for i, j in combinations(range(len(names)), 2):
+        shared[i, j] = shared[j, i] = len(np.intersect1d(distinct[i], distinct[j], assume_unique=True))
+    return Duplicates(tuple(names), within, shared)
+
+
+def held_out_residuals(game: InformationGain, parties: Sequence[Party] | None = None) -> FloatArray:
     """Per party, how far its labels are from what the others' data predict, in predicted standard deviations [n].
 
     The root mean square of (y - mean) / standard deviation over the party's rows, by the model trained on all others:
     near 1 where its labels agree with theirs, much larger where they do not (or where its rows are of another kind).
     nan where there is nothing to compare.
+
+    Args:
+        game: The values, with every party's data or summary.
+        parties: The rows to look at; by default the game's own.
     """
-    pool = Pool.of(parties, model.noise_variance)
-    found = np.full(len(pool.parties), np.nan)
-    for i, party in enumerate(pool.parties):
-        others = pool.owner != i
-        if len(party) and others.any():
-            mean, variance = model.posterior(pool.X[others], pool.y[others], pool.noise[others]).predict(party.X)
-            variance = variance - model.noise_variance + pool.noise[~others]  # its own labels have its own noise
+    if parties is None:
+        if game.pool is None:
+            raise DataError("summaries have no rows to look at; give some rows of each party")
+        parties = game.pool.parties
+    found = np.full(game.n, np.nan)
+    for i, party in enumerate(parties):
+        others = [j for j in range(game.n) if j != i]
+        if len(party) and sum(game.rows[j] for j in others):
+            mean, variance = game.posterior(others).predict(party.X)
+            if party.noise_variance is not None:  # its labels have a noise of their own
+                variance = variance - game.model.noise_variance + party.noise_variance
             found[i] = np.sqrt(np.mean((party.y - mean) ** 2 / variance))
     return found

@@ -2,8 +2,9 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from fairpool.errors import FairpoolWarning
 from fairpool.models import Model, PartySummary
 from fairpool.parties import Party
 from fairpool.realisation import ModelReward, realise
+from fairpool.realisation.reward_file import write_atomically
+from fairpool.report import Context, render_report
 from fairpool.rewards import RewardScheme, check_incentives
 from fairpool.values import InformationGain
 from fairpool.verdicts import Verdicts
@@ -50,7 +53,7 @@ class Collaboration:
     @cached_property
     def residuals(self) -> FloatArray | None:
         """Per party, how far its labels are from the others' prediction (`held_out_residuals`); None without rows."""
-        return None if self.game.pool is None else held_out_residuals(self.game.model, self.game.pool.parties)
+        return None if self.game.pool is None else held_out_residuals(self.game)
 
     def explain(self) -> tuple[str, ...]:
         """One sentence per party: what it receives, and why."""
@@ -69,6 +72,12 @@ class Collaboration:
             f"{name} receives {r / total:.0%} of the best model's information (alone it has {alone / total:.0%}),"
             f" because it contributes {share:.0%} of what the largest contributor does and rho is {self.rho:.3g}."
         )
+
+    def report(self, path: str | Path) -> None:
+        """Write the report: one self-contained HTML page, for whoever may see all parties' values."""
+        residuals = self.residuals if self.game.pool is not None else None
+        page = render_report(self, Context(residuals=residuals, warnings=self.warnings))
+        write_atomically(Path(path), page.encode())
 
     def to_dict(self) -> dict[str, Any]:
         """Every number as plain Python objects, ready for JSON (infinite ones as None)."""
@@ -166,7 +175,7 @@ def collaborate(
         scheme.rho(rho),
         rewards,
         check_incentives(game, contributions, rewards),
-        realise(game, rewards, rng),
+        tuple(replace(model, rho=scheme.rho(rho)) for model in realise(game, rewards, rng)),
         scheme.warnings + (() if game.pool is None else find_duplicates(game.pool.parties).warnings),
     )
     for text in result.warnings:

@@ -17,6 +17,7 @@ def inducing_points(
     *,
     kernel: Any = None,
     rng: np.random.Generator | int | None = None,
+    least_rows: int = 1,
 ) -> FloatArray:
     """Choose inducing points U [count, p] for inputs X [m, p].
 
@@ -27,6 +28,8 @@ def inducing_points(
             known given those before it: the pivots of a pivoted Cholesky factorisation).
         kernel: For "greedy": the kernel that says how well one point tells about another.
         rng: Seed or generator of k-means.
+        least_rows: For "kmeans": leave out clusters of fewer rows. The centre of one row is that row, and would show
+            it to everybody.
     """
     X, _ = as_matrix(X, "inputs to choose inducing points from")
     if not 1 <= count <= len(X):
@@ -34,7 +37,11 @@ def inducing_points(
     if method == "kmeans":
         seed = int(np.random.default_rng(rng).integers(2**31))
         distinct = len(np.unique(X, axis=0))
-        return np.asarray(KMeans(min(count, distinct), n_init=1, random_state=seed).fit(X).cluster_centers_)
+        clusters = KMeans(min(count, distinct), n_init=1, random_state=seed).fit(X)
+        large = np.bincount(clusters.labels_, minlength=clusters.n_clusters) >= least_rows
+        if not large.any():
+            raise DataError(f"no cluster has {least_rows} rows; ask for fewer than {count} inducing points")
+        return np.asarray(clusters.cluster_centers_[large])
     if method == "greedy":
         if kernel is None:
             raise DataError('method "greedy" needs the kernel: inducing_points(X, count, "greedy", kernel=kernel)')

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.gaussian_process import kernels as sk
 
 from fairpool.arrays import FloatArray
+from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
 from fairpool.errors import RewardFileError
 from fairpool.models import (
     BayesianLinearRegression,
@@ -95,6 +96,47 @@ def decode_kernel(description: dict[str, Any], depth: int = 0) -> Any:
         if value.ndim > 1 or not (value > 0).all() or not np.isfinite(value).all():
             raise RewardFileError(f"its kernel has {p} = {description[p]!r}, needs finite numbers above 0")
     return getattr(sk, name)(**{p: value if value.ndim else float(value) for p, value in parameters.items()})
+
+
+def encode_encoding(encoding: TableEncoding) -> dict[str, Any]:
+    """How tables become numbers, as a JSON object."""
+    columns: list[dict[str, Any]] = []
+    for column in encoding.columns:
+        if isinstance(column, CategoryColumn):
+            columns.append({"name": column.name, "levels": list(column.levels)})
+        else:
+            columns.append({"name": column.name, "mean": column.mean, "scale": column.scale})
+    return {"columns": columns, "target": encoding.target, "mean": encoding.mean, "scale": encoding.scale}
+
+
+def decode_encoding(description: dict[str, Any]) -> TableEncoding:
+    """The encoding that `encode_encoding` described."""
+    columns: list[NumberColumn | CategoryColumn] = []
+    for column in description["columns"]:
+        if "levels" in column:
+            columns.append(CategoryColumn(_text(column["name"]), tuple(_text(level) for level in column["levels"])))
+        else:
+            columns.append(NumberColumn(_text(column["name"]), _finite(column["mean"]), _positive(column["scale"])))
+    target = _text(description["target"])
+    return TableEncoding(tuple(columns), target, _finite(description["mean"]), _positive(description["scale"]))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise RewardFileError(f"{value!r} is not a name")
+    return value
+
+
+def _finite(value: Any) -> float:
+    if not isinstance(value, int | float) or not np.isfinite(value):
+        raise RewardFileError(f"{value!r} is not a finite number")
+    return float(value)
+
+
+def _positive(value: Any) -> float:
+    if _finite(value) <= 0:
+        raise RewardFileError(f"{value!r} is not above 0")
+    return float(value)
 
 
 def _decode_network(description: dict[str, Any], tensors: dict[str, FloatArray]) -> NetworkFeatures:

@@ -5,8 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from fairpool.arrays import FloatArray
+from fairpool.encoding import TableEncoding
+from fairpool.errors import RewardFileError
 from fairpool.models import Posterior
 
 
@@ -24,6 +27,8 @@ class ModelReward:
         tau: s2 / (s2 + eta).
         posterior: The trained model.
         holds_inputs_of_others: Whether the model, and so its file, contains rows of other parties' inputs.
+        rho: The rho of the reward scheme, if known.
+        encoding: How a table becomes the model's inputs, and predictions become the target's units, if known.
     """
 
     party: str
@@ -33,10 +38,20 @@ class ModelReward:
     tau: float
     posterior: Posterior
     holds_inputs_of_others: bool = False
+    rho: float | None = None
+    encoding: TableEncoding | None = None
 
     def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of y* at X [t, p], observation noise included (never eta)."""
         return self.posterior.predict(X)
+
+    def predict_table(self, table: Any) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the target in its own units, for an Arrow-compatible table of named columns."""
+        if self.encoding is None:
+            raise RewardFileError(
+                f'the reward of "{self.party}" knows no column names; use predict with an array of its inputs instead'
+            )
+        return self.encoding.decode(*self.predict(self.encoding.encode(pa.table(table))))
 
     def save(self, path: str | Path, *, share_inputs: bool = False) -> None:
         """Write the reward as a safetensors file, atomically; `fairpool.load_reward` opens it.

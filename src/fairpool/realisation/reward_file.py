@@ -12,8 +12,8 @@ from safetensors import SafetensorError, safe_open
 
 from fairpool.arrays import FloatArray
 from fairpool.errors import RewardFileError
-from fairpool.models import GaussianProcess, KernelPosterior, Posterior, WeightPosterior
-from fairpool.realisation.model_codec import decode_model, encode_model
+from fairpool.models import GaussianProcess, KernelPosterior, WeightPosterior
+from fairpool.realisation.model_codec import decode_encoding, decode_model, encode_encoding, encode_model
 from fairpool.realisation.model_reward import ModelReward
 
 ENTRY = "fairpool"
@@ -46,11 +46,13 @@ def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
         "tau": reward.tau,
         "eta": reward.eta if np.isfinite(reward.eta) else None,
         "holds_inputs_of_others": reward.holds_inputs_of_others,
+        "rho": reward.rho,
+        "encoding": None if reward.encoding is None else encode_encoding(reward.encoding),
         "model": model,
     }
     text = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
     arrays = {name: np.array(t, dtype=np.float64, order="C") for name, t in tensors.items()}
-    _write_atomically(path, safetensors.numpy.save(arrays, metadata={ENTRY: text}))
+    write_atomically(path, safetensors.numpy.save(arrays, metadata={ENTRY: text}))
 
 
 def load_reward(path: str | Path) -> ModelReward:
@@ -101,7 +103,7 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
         if not np.isfinite(tensor).all():
             raise RewardFileError(f'tensor "{name}" has values that are not finite')
     model = decode_model(d["model"], tensors)
-    posterior: Posterior
+    posterior: KernelPosterior | WeightPosterior
     if isinstance(model, GaussianProcess):
         X, scale, alpha = tensors["X"], tensors["scale"], tensors["alpha"]
         if X.ndim != 2 or scale.shape != X.shape[:1] or alpha.shape != X.shape[:1] or not (scale >= 0).all():
@@ -117,15 +119,23 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
         posterior = WeightPosterior(model, inputs, weights, factor)
     eta = np.inf if d["eta"] is None else float(d["eta"])
     target, value, tau = (float(d[key]) for key in ("target", "value", "tau"))
-    return ModelReward(str(d["party"]), target, value, eta, tau, posterior, bool(d["holds_inputs_of_others"]))
+    encoding = None if d["encoding"] is None else decode_encoding(d["encoding"])
+    inputs = posterior.X.shape[1] if isinstance(posterior, KernelPosterior) else posterior.inputs
+    if encoding is not None and len(encoding.features) != inputs:
+        raise RewardFileError(f"it describes {len(encoding.features)} inputs for a model of {inputs}")
+    rho = None if d["rho"] is None else float(d["rho"])
+    shows = bool(d["holds_inputs_of_others"])
+    return ModelReward(str(d["party"]), target, value, eta, tau, posterior, shows, rho, encoding)
 
 
-def _write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that it is there as a whole or not at all."""
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
         raise RewardFileError(f"{path}: cannot be written ({error.strerror})") from None
     try:
+        os.chmod(temporary, 0o644)  # as an ordinary file would be: it is to be handed out
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()

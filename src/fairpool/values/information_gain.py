@@ -7,9 +7,10 @@ from typing import cast
 import numpy as np
 
 from fairpool.arrays import FloatArray
+from fairpool.coalitions import Coalition, mask_of, members
 from fairpool.errors import DataError
 from fairpool.information import KernelSpace, RewardCurve, WeightSpace
-from fairpool.models import GaussianProcess, Model, PartySummary, WeightModel
+from fairpool.models import GaussianProcess, Model, PartySummary, Posterior, WeightModel
 from fairpool.parties import Party, Pool, check_names
 from fairpool.values.game import Game
 
@@ -63,6 +64,37 @@ class InformationGain(Game):
     def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
         """v of the first 1, 2, .., n parties of a permutation [n]."""
         return self.space.prefix_values(permutation)
+
+    def posterior(self, coalition: Coalition) -> Posterior:
+        """The model trained on a coalition's data D_C, labels and all."""
+        mask = mask_of(coalition, self.names)
+        if isinstance(self.model, WeightModel):
+            P, q = self._moments
+            C = list(members(mask))
+            return self.model.posterior_from_moments(P[C].sum(axis=0), q[C].sum(axis=0), self.inputs)
+        assert self.pool is not None  # a Gaussian process has no summaries
+        rows = self.pool.rows(mask)
+        return self.model.posterior(self.pool.X[rows], self.pool.y[rows], self.pool.noise[rows])
+
+    @property
+    def inputs(self) -> int:
+        """The number of input columns."""
+        return self.pool.X.shape[1] if self.pool else self.summaries[0].inputs
+
+    @cached_property
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        """Each party's precision [n, d, d] and moment [n, d]: they add up over a coalition."""
+        assert isinstance(self.model, WeightModel)
+        if self.pool is None:
+            weight = [1 / s.noise_variance for s in self.summaries]
+            pairs = [(w * s.gram, w * s.moment) for w, s in zip(weight, self.summaries, strict=True)]
+        else:
+            root = np.sqrt(self.pool.noise)
+            A = self.model.whitened_features(self.pool.X) / root[:, None]
+            y = (self.pool.y - self.model.prior_mean_at(self.pool.X)) / root
+            blocks = [(A[own], y[own]) for own in (self.pool.owner == i for i in range(self.n))]
+            pairs = [(a.T @ a, a.T @ b) for a, b in blocks]
+        return np.array([P for P, _ in pairs]), np.array([q for _, q in pairs])
 
     def _reward_curve(self, party: int) -> RewardCurve:
         """r_i(tau) of Sec. 4.3, from one decomposition that is kept for every later rho."""

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from fairpool.arrays import FloatArray, as_matrix, as_vector
+from fairpool.arrays import as_matrix, as_vector
 from fairpool.coalitions import members
 from fairpool.errors import DataError
-from fairpool.models import Model, Posterior, WeightModel, mnlp
-from fairpool.parties import Party, Pool
+from fairpool.models import Model, PartySummary, mnlp
+from fairpool.parties import Party
 from fairpool.values.game import Game
+from fairpool.values.information_gain import InformationGain
 
 
 class ValidationGain(Game):
@@ -22,15 +21,14 @@ class ValidationGain(Game):
 
     Args:
         model: Any model.
-        parties: The parties.
+        parties: The parties; or, for a model with weights, their summaries.
         X: Validation inputs [t, p].
         y: Validation labels [t].
     """
 
-    def __init__(self, model: Model, parties: Sequence[Party], X: Any, y: Any) -> None:
-        self.model = model
-        self.pool = Pool.of(parties, model.noise_variance)
-        self.names = self.pool.names
+    def __init__(self, model: Model, parties: Sequence[Party] | Sequence[PartySummary], X: Any, y: Any) -> None:
+        self.data = InformationGain(model, parties)
+        self.names = self.data.names
         self.X, _ = as_matrix(X, "validation data")
         self.y = as_vector(y, "validation data")
         if not len(self.y) or len(self.y) != len(self.X):
@@ -47,22 +45,4 @@ class ValidationGain(Game):
         return self._mnlp(0)
 
     def _mnlp(self, mask: int) -> float:
-        return float(mnlp(self.y, *self._posterior(mask).predict(self.X)))
-
-    def _posterior(self, mask: int) -> Posterior:
-        if isinstance(self.model, WeightModel):
-            P, q = self._moments
-            C = list(members(mask))
-            return self.model.posterior_from_moments(P[C].sum(axis=0), q[C].sum(axis=0), self.X.shape[1])
-        rows = self.pool.rows(mask)
-        return self.model.posterior(self.pool.X[rows], self.pool.y[rows], self.pool.noise[rows])
-
-    @cached_property
-    def _moments(self) -> tuple[FloatArray, FloatArray]:
-        """Each party's precision [n, d, d] and moment [n, d]: they add up over a coalition."""
-        assert isinstance(self.model, WeightModel)
-        root = np.sqrt(self.pool.noise)
-        A = self.model.whitened_features(self.pool.X) / root[:, None]
-        y = (self.pool.y - self.model.prior_mean_at(self.pool.X)) / root
-        blocks = [(A[own], y[own]) for own in (self.pool.rows(1 << i) for i in range(self.n))]
-        return np.array([a.T @ a for a, _ in blocks]), np.array([a.T @ b for a, b in blocks])
+        return float(mnlp(self.y, *self.data.posterior(members(mask)).predict(self.X)))

@@ -1,0 +1,248 @@
+"""The command `fairpool`: thin commands over the library."""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from fairpool.__about__ import __version__
+from fairpool.consortium.configuration import ConfigurationError
+from fairpool.consortium.example import write_example
+from fairpool.consortium.output import refuse_existing, result_of, write_output
+from fairpool.consortium.prediction import describe_reward, predict_file
+from fairpool.consortium.preparation import Preparation, prepare
+from fairpool.consortium.run import Run, execute
+from fairpool.errors import DataError, FairpoolError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Pool data, be paid back in models, fairly.\n\n"
+    "Start with `fairpool demo`, or with `fairpool init my-project` and `fairpool run my-project`.",
+)
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result (or the error) as JSON.")]
+Folder = Annotated[Path, typer.Argument(help="The folder with collaboration.toml.", show_default=False)]
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Where to print: results to standard output, progress and errors to standard error."""
+
+    quiet: bool
+    as_json: bool
+
+    def say(self, *things: Any) -> None:
+        """Print for a person, unless asked not to."""
+        if not self.quiet and not self.as_json:
+            Console(highlight=False).print(*things)
+
+    def give(self, result: Any) -> None:
+        """Print for a program, if asked to."""
+        if self.as_json:
+            print(json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False))
+
+    @contextmanager
+    def progress(self) -> Iterator[Any]:
+        """A line that says what is being done, and for how long."""
+        console = Console(stderr=True)
+        columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+        hidden = self.quiet or self.as_json or not console.is_terminal
+        with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+            task = bar.add_task("starting", total=None)
+            yield lambda text: bar.update(task, description=text)
+
+
+@contextmanager
+def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
+    """Turn errors that a user can cause into a message and exit code 2."""
+    try:
+        yield Screen(quiet, as_json)
+    except FairpoolError as error:
+        problems = list(error.problems) if isinstance(error, ConfigurationError) else [str(error)]
+        if as_json:
+            print(json.dumps({"errors": problems}, indent=1, ensure_ascii=False))
+        else:
+            for problem in problems:
+                print(f"error: {problem}", file=sys.stderr)
+        raise typer.Exit(2) from None
+    except OSError as error:
+        print(f"error: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        print("stopped; nothing was written", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Where to put it.")] = Path("fairpool-demo"),
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Three hospitals with patients of different ages pool their diabetes data, and each receives a model.
+
+    Example: `fairpool demo`
+    """
+    with screen(quiet, as_json) as show:
+        marker = out / ".fairpool-demo"
+        if marker.is_file():
+            shutil.rmtree(out)  # an earlier demo, and nothing else
+        write_example(out)
+        marker.touch()
+        _run(show, out, out / "result", None, None, force=False)
+
+
+@app.command()
+def init(folder: Annotated[Path, typer.Argument(help="A new or empty folder.", show_default=False)]) -> None:
+    """Write a commented collaboration.toml and example data that run as they are.
+
+    Example: `fairpool init my-project`
+    """
+    with screen(quiet=False, as_json=False) as show:
+        write_example(folder)
+        show.say(f"Wrote {folder}/collaboration.toml and example data. Next: fairpool run {folder}")
+
+
+@app.command()
+def check(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
+    """Look at configuration and data, compute nothing, and list every problem at once.
+
+    Example: `fairpool check my-project`
+    """
+    with screen(quiet, as_json) as show:
+        with show.progress() as progress:
+            preparation = prepare(folder, progress)
+        rows = {p.name: s.rows for p, s in zip(preparation.configuration.parties, preparation.parties, strict=True)}
+        show.give({"parties": rows, "features": preparation.encoding.features, "warnings": preparation.warnings})
+        _show_preparation(show, preparation, rows)
+
+
+@app.command()
+def run(
+    folder: Folder,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write. Default: FOLDER/result.", show_default=False)
+    ] = None,
+    rho: Annotated[str | None, typer.Option(help="A number in 0..1, or fair, rational, stable, welfare.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output of an earlier run.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Repeat a run with its recorded seed.", min=0)] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Run the whole chain: values, contributions, rewards, one model and one letter per party, a report.
+
+    Examples: `fairpool run my-project`, `fairpool run my-project --rho 0.5 --out second --force`
+    """
+    with screen(quiet, as_json) as show:
+        _run(show, folder, out or (folder if folder.is_dir() else folder.parent) / "result", rho, seed, force)
+
+
+@app.command()
+def predict(
+    reward: Annotated[Path, typer.Argument(help="A reward file.", show_default=False)],
+    data: Annotated[Path, typer.Option(help="A CSV or Parquet table with the model's columns.", show_default=False)],
+    out: Annotated[Path | None, typer.Option(help="A CSV file to write. Default: print.", show_default=False)] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+) -> None:
+    """Predict with a reward: mean, standard deviation and 95% interval per row, in the target's own units.
+
+    Example: `fairpool predict reward.safetensors --data patients.csv --out predictions.csv`
+    """
+    with screen(quiet=False, as_json=False) as show:
+        if out is not None and out.exists() and not force:
+            raise DataError(f"{out} exists already; give another --out, or --force to replace it")
+        rows = predict_file(reward, data, out)
+        if out is not None:
+            show.say(f"Wrote {rows} predictions to {out}")
+
+
+@app.command()
+def inspect(
+    reward: Annotated[Path, typer.Argument(help="A reward file.", show_default=False)], as_json: Json = False
+) -> None:
+    """Say what a reward file is.
+
+    Example: `fairpool inspect reward.safetensors`
+    """
+    with screen(quiet=False, as_json=as_json) as show:
+        description = describe_reward(reward)
+        show.give(description)
+        for key, value in description.items():
+            show.say(f"{key + ':':18}{value}")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"fairpool {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Pool data, be paid back in models, fairly."""
+
+
+def _run(show: Screen, folder: Path, out: Path, rho: str | None, seed: int | None, force: bool) -> None:
+    refuse_existing(out, force)
+    with show.progress() as progress:
+        preparation = prepare(folder, progress)
+        done = execute(preparation, _rho(rho), seed, progress)
+        progress("writing")
+        write_output(done, out, force)
+    show.give(result_of(done))
+    _show_run(show, done, out)
+
+
+def _rho(text: str | None) -> float | str | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def _show_run(show: Screen, done: Run, out: Path) -> None:
+    result = done.collaboration
+    show.say(result.table())
+    for sentence in result.explain():
+        show.say(sentence)
+    for warning in done.warnings:
+        show.say(
+            f"Warning: {warning}",
+        )
+    show.say(f"\nReport: {out / 'operator' / 'report.html'}  (for the operator alone)")
+    show.say(f"For each party, a model and a letter: {out / 'parties'}")
+
+
+def _show_preparation(show: Screen, preparation: Preparation, rows: dict[str, int]) -> None:
+    for name, count in rows.items():
+        show.say(f"{name}: {count} rows")
+    show.say(f"features: {', '.join(preparation.encoding.features)}; target: {preparation.encoding.target}")
+    for warning in preparation.warnings:
+        show.say(f"Warning: {warning}")
+    show.say("No problem found.")
+
+
+def entry() -> None:
+    """The installed command: wrong usage also ends with exit code 2 and no traceback."""
+    try:
+        app(standalone_mode=True)
+    except click.exceptions.Abort:
+        sys.exit(130)

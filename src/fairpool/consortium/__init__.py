@@ -1,0 +1,1 @@
+"""Running a consortium: configuration, tables, the run, and what it writes."""

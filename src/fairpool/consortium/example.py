@@ -1,0 +1,118 @@
+"""An example to start from: three hospitals with patients of different ages, from data that ships with scikit-learn."""
+
+import csv
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+
+from fairpool.consortium.configuration import FILE_NAME
+from fairpool.errors import DataError
+
+YOUNG = 48
+"""Hospital A is for all ages, Hospital B for patients under this age, Hospital C for those above."""
+
+CONFIGURATION = """\
+# A collaboration: who takes part, what is predicted, and how the rewards are decided.
+# Check it with `fairpool check`, run it with `fairpool run`. Lines that start with # are explanations, or settings
+# at their default; take the # away to change them.
+
+name = "Three hospitals"
+
+# The column to predict; every file must have it.
+target = "progression"
+
+# The columns to predict it from. By default: every column that all files share.
+# features = ["age", "bmi", "bp"]
+
+# Columns of text, one-hot encoded. A list, or a table with all levels: categorical = { sex = ["female", "male"] }
+categorical = ["sex"]
+
+# What to do with missing values: "error", or "drop" to leave those rows out.
+# missing = "error"
+
+[model]
+# "sparse_gp", "blr" (Bayesian linear regression), "network" (regression on a network's last hidden layer), or "gp".
+# An exact "gp" puts everybody's inputs into every reward file, and needs share_inputs = true below.
+kind = "sparse_gp"
+# rbf, exponential, matern32, matern52, linear, with + and *: "rbf + exponential".
+kernel = "rbf"
+# How many inducing points a sparse_gp has.
+inducing_points = 40
+# Hyperparameters are learned, on [public] data if there is some and otherwise on all parties' data. With
+# learn = false they are as given: noise_variance in units of the standardised target, length scales as rbf(2.0).
+# learn = true
+# noise_variance = 0.5
+# hidden_layers = [100, 50]     # of a network
+# prior_variance = 1.0          # of the weights, for blr and network
+
+# Public data, if there is some: scaling, hyperparameters and network then come from it alone.
+# [public]
+# data = "public.csv"
+
+# Test data: every model is scored on it, and it takes part in nothing else.
+[test]
+data = "test.csv"
+
+[rewards]
+# How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the best model. Or a word:
+# "fair" (1), "rational" (nobody gets less than it has alone), "stable" (no group does better by itself), "welfare" (0).
+rho = "stable"
+# Whether all parties agreed that their inputs may be seen by the others; only an exact "gp" needs it.
+# share_inputs = false
+
+# The parties: a CSV or Parquet file, a folder of them, or a pattern such as "north/*.csv".
+[[parties]]
+name = "Hospital A"
+data = "hospital_a.csv"
+
+[[parties]]
+name = "Hospital B"
+data = "hospital_b.csv"
+
+[[parties]]
+name = "Hospital C"
+data = "hospital_c.csv"
+"""
+
+
+def example_files() -> dict[str, str]:
+    """The example's files, by name."""
+    diabetes = load_diabetes(scaled=False)
+    names = [*diabetes.feature_names, "progression"]
+    rows = np.column_stack([diabetes.data, diabetes.target])
+    rng = np.random.default_rng(0)
+    rows = rows[rng.permutation(len(rows))]
+    test, train = rows[:88], rows[88:]
+    everyone, others = train[:170], train[170:]
+    young = others[:, names.index("age")] < YOUNG
+    hospitals = {"hospital_a": everyone, "hospital_b": others[young], "hospital_c": others[~young]}
+    files = {FILE_NAME: CONFIGURATION, "test.csv": _csv(names, test)}
+    files |= {f"{hospital}.csv": _csv(names, own) for hospital, own in hospitals.items()}
+    return files
+
+
+def write_example(folder: Path) -> None:
+    """Write the example into a folder that is empty or new."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise DataError(f"{folder} exists and is not empty; give another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in example_files().items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be written ({os.strerror(error.errno or 0)})") from None
+
+
+def _csv(names: list[str], rows: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(names)
+    sex = names.index("sex")
+    for row in rows:
+        values = [f"{value:g}" for value in row]
+        values[sex] = "male" if row[sex] == 2 else "female"
+        writer.writerow(values)
+    return stream.getvalue()

@@ -1,0 +1,186 @@
+"""The first look at every table: does it have the columns, are they numbers, what is missing, which levels occur."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from fairpool.arrays import FloatArray
+from fairpool.consortium.tables import Batch, Source, line_of, read_batches
+from fairpool.encoding import TableEncoding
+from fairpool.errors import DataError
+
+MOST_LEVELS = 100
+"""A categorical column with more levels than this is more likely an identifier."""
+
+Progress = Callable[[str], None]
+"""Called with what is being done, whenever some of it is done."""
+
+
+@dataclass
+class Moments:
+    """Count, mean and sum of squared deviations of columns, updated batch by batch without cancellation."""
+
+    count: int = 0
+    mean: FloatArray = field(default_factory=lambda: np.zeros(0))
+    squares: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    def add(self, values: FloatArray) -> None:
+        """Take in the rows [m, k] of another batch."""
+        if len(values):
+            mean = values.mean(axis=0)
+            self.merge(Moments(len(values), mean, ((values - mean) ** 2).sum(axis=0)))
+
+    def merge(self, other: "Moments") -> None:
+        """Take in another's rows."""
+        if not other.count:
+            return
+        if not self.count:
+            self.count, self.mean, self.squares = other.count, other.mean, other.squares
+            return
+        total = self.count + other.count
+        gap = other.mean - self.mean
+        self.squares = self.squares + other.squares + gap**2 * (self.count * other.count / total)
+        self.mean = self.mean + gap * (other.count / total)
+        self.count = total
+
+    @property
+    def deviation(self) -> FloatArray:
+        """Standard deviations [k]."""
+        return np.sqrt(self.squares / max(self.count, 1))
+
+
+@dataclass
+class Survey:
+    """What one source holds.
+
+    Attributes:
+        source: The files.
+        rows: Complete rows, those that will be used.
+        dropped: Rows left out because something is missing.
+        missing: Missing values per column.
+        moments: Of the number columns and then the target, over complete rows.
+        levels: Per categorical column, how often each level occurs in complete rows.
+    """
+
+    source: Source
+    rows: int = 0
+    dropped: int = 0
+    missing: Counter[str] = field(default_factory=Counter)
+    first_missing: str = ""
+    moments: Moments = field(default_factory=Moments)
+    levels: dict[str, Counter[str]] = field(default_factory=dict)
+
+
+def survey(source: Source, numbers: tuple[str, ...], texts: tuple[str, ...], progress: Progress) -> Survey:
+    """Read a source once. What cannot be read is an error; what is missing is counted."""
+    found = Survey(source, levels={name: Counter() for name in texts})
+    for file in source.files:
+        for batch in read_batches(file, numbers, texts):
+            _count_missing(found, batch)
+            complete = _complete(batch.columns)
+            _refuse_infinite(source, batch, numbers)
+            rows = batch.columns.filter(pa.array(complete))
+            found.rows += rows.num_rows
+            found.dropped += len(complete) - rows.num_rows
+            found.moments.add(_matrix(rows, numbers))
+            for name in texts:
+                for level in pc.value_counts(rows[name]):
+                    found.levels[name][level["values"].as_py()] += level["counts"].as_py()
+                if len(found.levels[name]) > MOST_LEVELS:
+                    raise DataError(
+                        f'{source.owner}: the categorical column "{name}" has more than {MOST_LEVELS} levels;'
+                        " is it an identifier? leave it out of features"
+                    )
+            progress(f"reading {file.name}")
+    return found
+
+
+def encoded_batches(
+    source: Source, encoding: TableEncoding, progress: Progress
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """The complete rows of a source, batch by batch, as the model sees them: X [m, p] and y [m]."""
+    for file in source.files:
+        for batch in read_batches(file, (*encoding.numbers, encoding.target), encoding.categories):
+            rows = batch.columns.filter(pa.array(_complete(batch.columns)))
+            yield encoding.encode(rows), encoding.encode_target(rows)
+            progress(f"reading {file.name}")
+
+
+def row_keys(X: FloatArray, y: FloatArray) -> NDArray[np.uint64]:
+    """One 64-bit key per row [m], the same for identical rows and hardly ever for others (2**-64 a pair)."""
+    bits = np.ascontiguousarray(np.column_stack([X, y]) + 0.0).view(np.uint64)
+    key = np.full(len(bits), 0x9E3779B97F4A7C15, dtype=np.uint64)
+    for column in bits.T:
+        # The finaliser of splitmix64 after each column: every bit of it depends on every bit before.
+        key = (key ^ column) * np.uint64(0xBF58476D1CE4E5B9)
+        key = (key ^ (key >> np.uint64(30))) * np.uint64(0x94D049BB133111EB)
+        key ^= key >> np.uint64(31)
+    return key
+
+
+def _matrix(table: pa.Table, names: tuple[str, ...]) -> FloatArray:
+    return np.column_stack([table[name].to_numpy() for name in names]).astype(np.float64) if names else np.empty((0, 0))
+
+
+def _is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    return np.asarray(pc.is_null(column, nan_is_null=True).to_numpy(), dtype=bool)
+
+
+def _complete(table: pa.Table) -> NDArray[np.bool_]:
+    complete = np.ones(table.num_rows, dtype=bool)
+    for name in table.column_names:
+        complete &= ~_is_missing(table[name])
+    return complete
+
+
+def _count_missing(found: Survey, batch: Batch) -> None:
+    for name in batch.columns.column_names:
+        missing = _is_missing(batch.columns[name])
+        if missing.any():
+            if not found.missing:
+                row = batch.first + int(np.argmax(missing))
+                found.first_missing = f'{batch.file}, {line_of(batch.file, row)}, column "{name}"'
+            found.missing[name] += int(missing.sum())
+
+
+def _refuse_infinite(source: Source, batch: Batch, numbers: tuple[str, ...]) -> None:
+    for name in numbers:
+        values = batch.columns[name].to_numpy()
+        infinite = np.isinf(values)
+        if infinite.any():
+            row = int(np.argmax(infinite))
+            where = line_of(batch.file, batch.first + row)
+            raise DataError(
+                f'{source.owner}: {batch.file}, {where}, column "{name}": {values[row]} is not finite; correct it'
+            )
+
+
+def refuse_missing(source: Source, batch: Batch) -> None:
+    """Refuse rows with missing or infinite values, where nothing may be left out."""
+    found = Survey(source)
+    _count_missing(found, batch)
+    if found.missing:
+        raise DataError(f"{source.owner}: a value is missing at {found.first_missing}; fill it in")
+    numbers = tuple(name for name in batch.columns.column_names if batch.columns[name].type == pa.float64())
+    _refuse_infinite(source, batch, numbers)
+
+
+def missing_problem(found: Survey) -> str:
+    """The error text for missing values, counted per column."""
+    counts = ", ".join(f"{name} {count}" for name, count in sorted(found.missing.items()))
+    return (
+        f"{found.source.owner}: {found.missing.total()} missing value(s) ({counts}), first at {found.first_missing};"
+        ' fill them in, or set missing = "drop" to leave those rows out'
+    )
+
+
+def shared_columns(columns: dict[Path, tuple[str, ...]], target: str) -> tuple[str, ...]:
+    """The columns that all files have, but for the target, in the first file's order."""
+    first, *others = columns.values()
+    return tuple(name for name in first if name != target and all(name in other for other in others))

@@ -1,0 +1,71 @@
+"""Kernels as text: "rbf + exponential", "0.5 * rbf(2.0) * linear"; read without running any of it."""
+
+import ast
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process import kernels as sk
+
+from fairpool.errors import KernelError
+from fairpool.models.kernels import leaves
+
+ATOMS: dict[str, Any] = {
+    "rbf": lambda l: sk.RBF(l),  # noqa: E741 -- one line per kernel, in the same shape
+    "exponential": lambda l: sk.Matern(l, nu=0.5),  # noqa: E741
+    "matern32": lambda l: sk.Matern(l, nu=1.5),  # noqa: E741
+    "matern52": lambda l: sk.Matern(l, nu=2.5),  # noqa: E741
+}
+"""Kernels with one length scale per feature; the argument is where they start."""
+
+
+def parse_kernel(expression: str, features: int) -> Any:
+    """A scikit-learn kernel from an expression.
+
+    Args:
+        expression: rbf, exponential, matern32, matern52 and linear, with + and * and numbers. `rbf(2.0)` starts at
+            length scale 2, plain `rbf` at the root of the number of features; every term that has no number of its
+            own gets an amplitude, starting at 1.
+        features: Number of features p: each kernel has one length scale per feature (ARD).
+
+    >>> parse_kernel("rbf + exponential", 1)
+    1**2 * RBF(length_scale=[1]) + 1**2 * Matern(length_scale=[1], nu=0.5)
+    """
+    try:
+        tree = ast.parse(expression, mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise KernelError(_refusal(expression, "it cannot be read")) from None
+    kernel = _evaluate(tree, expression, features)
+    if not isinstance(kernel, sk.Kernel):
+        kernel = sk.ConstantKernel(kernel)
+    return _with_amplitudes(kernel)
+
+
+def _evaluate(node: ast.expr, expression: str, features: int) -> Any:
+    match node:
+        case ast.Constant(value=int() | float() as number) if 0 < number < np.inf:
+            return float(number)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mult() as operator, right=right):
+            a, b = (_evaluate(side, expression, features) for side in (left, right))
+            return a + b if isinstance(operator, ast.Add) else a * b
+        case ast.Name(id="linear"):
+            return sk.DotProduct()
+        case ast.Name(id=name) if name in ATOMS:
+            return ATOMS[name](np.full(features, features**0.5))
+        case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=int() | float() as scale)], keywords=[]) if (
+            name in ATOMS and 0 < scale < np.inf
+        ):
+            return ATOMS[name](np.full(features, float(scale)))
+    raise KernelError(_refusal(expression, f"it cannot use {ast.unparse(node)!r}"))
+
+
+def _with_amplitudes(kernel: Any) -> Any:
+    if isinstance(kernel, sk.Sum):
+        return _with_amplitudes(kernel.k1) + _with_amplitudes(kernel.k2)
+    return kernel if any(isinstance(leaf, sk.ConstantKernel) for leaf in leaves(kernel)) else 1.0 * kernel
+
+
+def _refusal(expression: str, what: str) -> str:
+    return (
+        f'kernel "{expression}": {what}; write {", ".join(ATOMS)} or linear, with + and * and positive numbers,'
+        ' such as "rbf + exponential"'
+    )

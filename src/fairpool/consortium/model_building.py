@@ -1,0 +1,92 @@
+"""The model that the configuration asks for, with hyperparameters given or learned before any data is valued."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairpool.arrays import FloatArray
+from fairpool.consortium.configuration import ModelSection
+from fairpool.consortium.kernel_expression import parse_kernel
+from fairpool.encoding import TableEncoding
+from fairpool.models import (
+    BayesianLinearRegression,
+    GaussianProcess,
+    Model,
+    NetworkFeatures,
+    SparseGaussianProcess,
+    inducing_points,
+)
+from fairpool.models.kernels import leaves
+
+LEARN_ROWS = {"gp": 1000, "sparse_gp": 4000, "blr": 100_000, "network": 100_000}
+"""From how many rows hyperparameters are learned at most; more would take long and change little."""
+
+START_NOISE = 0.3
+"""Where the search for the noise variance starts, in units of the standardised target's variance."""
+
+LEAST_CLUSTER = 5
+"""An inducing point is the mean of at least this many rows, so that it shows none of them."""
+
+MODEL_SEED = 0
+"""Of k-means and of the network: not secret, since it has nothing to do with the noise on labels."""
+
+
+@dataclass(frozen=True)
+class BuiltModel:
+    """A model, and how it came about.
+
+    Attributes:
+        model: The model.
+        origin: Where scaling, hyperparameters and network come from, in words.
+        settings: Its hyperparameters by name, in words.
+    """
+
+    model: Model
+    origin: str
+    settings: dict[str, str]
+
+
+def build_model(
+    section: ModelSection, X: FloatArray, y: FloatArray, origin: str, encoding: TableEncoding
+) -> BuiltModel:
+    """Make the model, and learn what is to be learned from X [m, p], y [m] (public rows, or else the pool's)."""
+    rng = np.random.default_rng(MODEL_SEED)
+    if len(X) > (most := LEARN_ROWS[section.kind]):
+        rows = rng.permutation(len(X))[:most]
+        X, y, origin = X[rows], y[rows], f"{origin}, {most} rows of it"
+    noise = section.noise_variance or START_NOISE
+    model: Model
+    if section.kind == "gp":
+        model = GaussianProcess(parse_kernel(section.kernel, X.shape[1]), noise)
+    elif section.kind == "sparse_gp":
+        count = min(section.inducing_points, max(len(X) // LEAST_CLUSTER, 1))
+        U = inducing_points(X, count, rng=MODEL_SEED, least_rows=min(LEAST_CLUSTER, len(X)))
+        model = SparseGaussianProcess(parse_kernel(section.kernel, X.shape[1]), noise, U)
+    else:
+        features = None
+        if section.kind == "network":
+            features = NetworkFeatures.train(X, y, section.hidden_layers, rng=MODEL_SEED)
+        model = BayesianLinearRegression(noise, section.prior_variance, features=features)
+    if section.learn:
+        model = model.fit_hyperparameters(X, y)
+    return BuiltModel(model, origin if section.learn else f"given; scaling from {origin}", _describe(model, encoding))
+
+
+def _describe(model: Any, encoding: TableEncoding) -> dict[str, str]:
+    deviation = np.sqrt(model.noise_variance)
+    found = {"noise": f"{deviation * encoding.scale:.4g} {encoding.target} ({deviation:.3g} standard deviations)"}
+    if isinstance(model, GaussianProcess | SparseGaussianProcess):
+        found["kernel"] = str(model.kernel)
+        scales = [leaf.length_scale for leaf in leaves(model.kernel) if hasattr(leaf, "length_scale")]
+        if scales:  # a long length scale means that the feature hardly matters
+            shortest = np.min([np.broadcast_to(s, len(encoding.features)) for s in scales], axis=0)
+            order = np.argsort(shortest)
+            found["features, most relevant first"] = ", ".join(encoding.features[k] for k in order)
+    if isinstance(model, SparseGaussianProcess):
+        found["inducing points"] = str(len(model.inducing_points))
+    if isinstance(model, BayesianLinearRegression):
+        found["prior variance of the weights"] = f"{float(model.prior_variance):.4g}"
+        if isinstance(model.features, NetworkFeatures):
+            found["hidden layers"] = ", ".join(str(W.shape[1]) for W in model.features.weights)
+    return found

@@ -1,0 +1,166 @@
+"""What a run writes: the operator's folder and one folder per party, all of it at once or none of it."""
+
+import csv
+import ctypes
+import io
+import json
+import os
+import re
+import shutil
+import tomllib
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from fairpool import __about__
+from fairpool.coalitions import members
+from fairpool.consortium.configuration import FILE_NAME
+from fairpool.consortium.run import Run
+from fairpool.consortium.tables import sha256
+from fairpool.errors import DataError
+from fairpool.report import Context, render_letter, render_report
+
+REWARD_FILE = "reward.safetensors"
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
+
+
+def refuse_existing(out: Path, force: bool) -> None:
+    """Refuse to replace anything, unless told to; and then only what a run of ours wrote."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    if not force:
+        raise DataError(f"{out} exists already; give another --out, or --force to replace it")
+    if not (out / "operator" / "result.json").is_file():
+        raise DataError(f"{out} exists and is not the output of a run; --force replaces only that; give another --out")
+
+
+def write_output(run: Run, out: Path, force: bool) -> None:
+    """Write everything to a folder beside `out`, then put it in its place in one step."""
+    refuse_existing(out, force)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    partial = out.parent / f".{out.name}.partial-{os.getpid()}"
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        partial.mkdir(mode=0o700)
+        _write_operator(run, partial / "operator")
+        _write_parties(run, partial / "parties")
+        _put_in_place(partial, out)
+    except OSError as error:
+        raise DataError(f"{out}: cannot be written ({error.strerror}: {error.filename})") from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _write_operator(run: Run, folder: Path) -> None:
+    folder.mkdir()
+    context = Context(
+        run.preparation.configuration.name,
+        run.built.origin,
+        run.built.settings,
+        run.residuals,
+        run.scores,
+        run.warnings,
+    )
+    (folder / "report.html").write_text(render_report(run.collaboration, context), encoding="utf-8")
+    (folder / "result.json").write_text(
+        json.dumps(result_of(run), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    )
+    (folder / "values.csv").write_text(_values_csv(run), encoding="utf-8")
+    (folder / "seed.txt").write_text(f"{run.seed}\n")
+    (folder / FILE_NAME).write_text(_configuration_as_used(run), encoding="utf-8")
+    hashes = [f"{sha256(file)}  {file}\n" for source in run.preparation.sources for file in source.files]
+    (folder / "inputs.sha256").write_text("".join(hashes), encoding="utf-8")
+
+
+def _write_parties(run: Run, folder: Path) -> None:
+    result, configuration = run.collaboration, run.preparation.configuration
+    for i, name in enumerate(folder_names(result.game.names)):
+        own = folder / name
+        own.mkdir(parents=True)
+        reward = replace(result.models[i], encoding=run.preparation.encoding)
+        reward.save(own / REWARD_FILE, share_inputs=configuration.rewards.share_inputs)
+        letter = render_letter(
+            result, i, configuration.name, configuration.target, run.preparation.encoding.scale, REWARD_FILE
+        )
+        (own / "letter.html").write_text(letter, encoding="utf-8")
+
+
+def result_of(run: Run) -> dict[str, Any]:
+    """The run as plain JSON."""
+    found = run.collaboration.to_dict()
+    for party, residual in zip(found["parties"], run.residuals.tolist(), strict=True):
+        party["label_residual"] = residual if residual == residual else None
+    return {
+        "fairpool": __about__.__version__,
+        "name": run.preparation.configuration.name,
+        **found,
+        "warnings": list(run.warnings),
+        "model": {"origin": run.built.origin, **run.built.settings},
+        "test": None if run.scores is None else asdict(run.scores),
+    }
+
+
+def _values_csv(run: Run) -> str:
+    game = run.collaboration.game
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["coalition", "parties", "value"])
+    if game.enumerable:
+        coalitions = [members(mask) for mask in range(1 << game.n)]
+    else:  # too many to list: each alone, and all together
+        coalitions = [*((i,) for i in range(game.n)), tuple(range(game.n))]
+    for C in coalitions:
+        writer.writerow([" + ".join(game.names[i] for i in C), len(C), repr(game.value(C))])
+    return stream.getvalue()
+
+
+def _configuration_as_used(run: Run) -> str:
+    """The operator's file as it was read, with what the command line changed at the top."""
+    text = (run.preparation.folder / FILE_NAME).read_text(encoding="utf-8")
+    asked = tomllib.loads(text).get("rewards", {}).get("rho", "stable")
+    return f"# As used by this run: rho = {run.collaboration.rho!r} (asked for: {asked!r} in this file)\n{text}"
+
+
+def folder_names(names: Sequence[str]) -> list[str]:
+    """A folder name for every party: safe on any system, distinct, and recognisable.
+
+    >>> folder_names(["Hospital A", "../x", "hospital a"])
+    ['Hospital-A', 'x', 'hospital-a-2']
+    """
+    found: list[str] = []
+    for name in names:
+        plain = unicodedata.normalize("NFKC", name)
+        slug = re.sub(r"[^\w.-]+", "-", plain).strip("-._")[:80] or "party"
+        taken, number = {f.casefold() for f in found}, 2
+        unique = slug
+        while unique.casefold() in taken:
+            unique, number = f"{slug}-{number}", number + 1
+        found.append(unique)
+    return found
+
+
+def _put_in_place(partial: Path, out: Path) -> None:
+    """Move `partial` to `out`; an output that is there is swapped for the new one in one step where the system can."""
+    if not out.exists():
+        os.rename(partial, out)
+        return
+    if not any(out.iterdir()):
+        out.rmdir()
+        os.rename(partial, out)
+        return
+    if not _exchange(partial, out):
+        old = out.parent / f".{out.name}.old-{os.getpid()}"
+        os.rename(out, old)
+        os.rename(partial, out)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(a: Path, b: Path) -> bool:
+    """Swap two folders atomically (Linux's renameat2); False where that cannot be done."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    return bool(rename(AT_FDCWD, os.fsencode(a), AT_FDCWD, os.fsencode(b), RENAME_EXCHANGE) == 0)

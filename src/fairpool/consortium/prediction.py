@@ -1,0 +1,72 @@
+"""What a party does with its reward: look at it, and predict with it."""
+
+import csv
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from fairpool.consortium.intake import refuse_missing
+from fairpool.consortium.tables import Source, column_names, read_batches, sha256
+from fairpool.errors import DataError
+from fairpool.realisation import load_reward
+from fairpool.realisation.reward_file import write_atomically
+from fairpool.rewards.ties import Z_95
+
+
+def predict_file(reward_file: Path, data: Path, out: Path | None) -> int:
+    """Predict every row of a table; write a CSV file, atomically, or print it. Returns the number of rows."""
+    reward = load_reward(reward_file)
+    if reward.encoding is None:
+        raise DataError(f"{reward_file}: it knows no column names; use fairpool.load_reward in Python instead")
+    encoding = reward.encoding
+    source = Source.find("data to predict", str(data), Path())
+    stream = io.StringIO() if out is not None else sys.stdout
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([encoding.target, "standard_deviation", "lower_95", "upper_95"])
+    rows = 0
+    for file in source.files:
+        names = column_names(file)
+        lacking = [column.name for column in encoding.columns if column.name not in names]
+        if lacking:
+            raise DataError(f'{file}: no column "{lacking[0]}"; it has {", ".join(names)}')
+        for batch in read_batches(file, encoding.numbers, encoding.categories):
+            refuse_missing(source, batch)
+            mean, variance = reward.predict_table(pa.table(batch.columns))
+            deviation = np.sqrt(variance)
+            columns = mean, deviation, mean - Z_95 * deviation, mean + Z_95 * deviation
+            writer.writerows([repr(float(value)) for value in row] for row in zip(*columns, strict=True))
+            rows += len(mean)
+    if isinstance(stream, io.StringIO) and out is not None:
+        write_atomically(out, stream.getvalue().encode())
+    return rows
+
+
+def describe_reward(file: Path) -> dict[str, Any]:
+    """What a reward file is, in words and numbers."""
+    reward = load_reward(file)
+    model = reward.posterior.model  # type: ignore[attr-defined]
+    kinds = {
+        "GaussianProcess": "exact Gaussian process",
+        "SparseGaussianProcess": "sparse Gaussian process",
+        "BayesianLinearRegression": "Bayesian linear regression",
+    }
+    kind = kinds[type(model).__name__]
+    if getattr(model, "features", None) is not None:
+        kind += " on a network's last hidden layer"
+    noise = f"variance {reward.eta:.6g}" if np.isfinite(reward.eta) else "all: none of the others' data went in"
+    encoding = reward.encoding
+    return {
+        "reward for": reward.party,
+        "model": kind,
+        "predicts": encoding.target if encoding else "labels, as the model was trained on",
+        "from": ", ".join(c.name for c in encoding.columns) if encoding else "inputs by position",
+        "worth": f"{reward.value:.6g} nats of information",
+        "rho": reward.rho,
+        "noise on others": noise if reward.eta else "none: it is the best model",
+        "others' inputs": "contained" if reward.holds_inputs_of_others else "not contained",
+        "sha256": sha256(file),
+    }

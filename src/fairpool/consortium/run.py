@@ -1,0 +1,164 @@
+"""The whole run: tables in; values, contributions, rewards, models and scores out."""
+
+import os
+import secrets
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpool.arrays import FloatArray
+from fairpool.audit import duplicates_of_keys, held_out_residuals
+from fairpool.collaboration import Collaboration, collaborate
+from fairpool.consortium.intake import Progress, Survey, encoded_batches, row_keys
+from fairpool.consortium.model_building import BuiltModel, build_model
+from fairpool.consortium.preparation import Preparation
+from fairpool.encoding import TableEncoding
+from fairpool.errors import DataError, FairpoolWarning
+from fairpool.models import PartySummary, WeightModel
+from fairpool.parties import Party
+from fairpool.report.scores import Scores, score_models
+
+SAMPLE_ROWS = 5000
+"""Of each party, how many rows are kept to learn hyperparameters from and to look at residuals."""
+
+SUSPICIOUS_RESIDUAL = 2.0
+"""Labels that are this many predicted standard deviations off, on average, deserve a look."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """All that a run found.
+
+    Attributes:
+        preparation: What it was given.
+        built: The model, and where its hyperparameters come from.
+        collaboration: Values, contributions, rewards, verdicts, models.
+        residuals: Per party, how far its labels are from the others' prediction [n].
+        scores: On test data, if there is any.
+        seed: The secret seed of the noise.
+        warnings: Everything the operator should know.
+    """
+
+    preparation: Preparation
+    built: BuiltModel
+    collaboration: Collaboration
+    residuals: FloatArray
+    scores: Scores | None
+    seed: int
+    warnings: tuple[str, ...]
+
+
+def execute(
+    preparation: Preparation,
+    rho: float | str | None = None,
+    seed: int | None = None,
+    progress: Progress = lambda _: None,
+) -> Run:
+    """Run the chain on prepared data.
+
+    Args:
+        preparation: From `prepare`.
+        rho: Instead of the configuration's.
+        seed: Of the noise, to repeat an earlier run; by default a fresh secret one.
+        progress: Called with what is being done.
+    """
+    configuration, encoding = preparation.configuration, preparation.encoding
+    seed = secrets.randbits(128) if seed is None else seed
+    exact = configuration.model.kind == "gp"
+    if exact:
+        _refuse_too_many(preparation)
+    samples = [_sample(s, encoding, None if exact else SAMPLE_ROWS, progress) for s in preparation.parties]
+    parties = [Party(section.name, X, y) for section, (X, y, _) in zip(configuration.parties, samples, strict=True)]
+    progress("learning hyperparameters")
+    built = _build(preparation, parties, progress)
+    data: Sequence[Party] | Sequence[PartySummary] = parties
+    if isinstance(built.model, WeightModel):
+        data = [
+            _summarise(p.name, s, built.model, encoding, progress)
+            for p, s in zip(parties, preparation.parties, strict=True)
+        ]
+    progress("valuing, and making the models")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FairpoolWarning)  # they are in the result
+        collaboration = collaborate(data, built.model, configuration.rewards.rho if rho is None else rho, seed)
+    progress("looking at residuals")
+    residuals = held_out_residuals(collaboration.game, parties)
+    scores = None
+    if preparation.test is not None:
+        X, y, _ = _sample(preparation.test, encoding, None, progress)
+        scores = score_models(collaboration, X, y, encoding.scale)
+    duplicates = duplicates_of_keys([p.name for p in parties], [keys for *_, keys in samples])
+    texts = (*preparation.warnings, *collaboration.scheme.warnings, *duplicates.warnings)
+    texts += tuple(_residual_warnings(parties, residuals))
+    return Run(preparation, built, collaboration, residuals, scores, seed, texts)
+
+
+def _sample(
+    survey: Survey, encoding: TableEncoding, most: int | None, progress: Progress
+) -> tuple[FloatArray, FloatArray, NDArray[np.uint64]]:
+    """All rows of a source, or a fair sample of them (those of the smallest keys), and every row's key."""
+    X, y = np.empty((0, len(encoding.features))), np.empty(0)
+    kept, keys = np.empty(0, dtype=np.uint64), []
+    blocks: list[tuple[FloatArray, FloatArray]] = []
+    for batch_X, batch_y in encoded_batches(survey.source, encoding, progress):
+        batch_keys = row_keys(batch_X, batch_y)
+        keys.append(batch_keys)
+        if most is None:
+            blocks.append((batch_X, batch_y))
+            continue
+        X, y, kept = np.vstack([X, batch_X]), np.append(y, batch_y), np.append(kept, batch_keys)
+        if len(kept) > most:
+            smallest = np.sort(np.argpartition(kept, most)[:most])
+            X, y, kept = X[smallest], y[smallest], kept[smallest]
+    if most is None and blocks:
+        X, y = np.vstack([b for b, _ in blocks]), np.concatenate([b for _, b in blocks])
+    return X, y, np.concatenate(keys) if keys else kept
+
+
+def _build(preparation: Preparation, parties: Sequence[Party], progress: Progress) -> BuiltModel:
+    section, encoding = preparation.configuration.model, preparation.encoding
+    if preparation.public is not None:
+        X, y, _ = _sample(preparation.public, encoding, 20 * SAMPLE_ROWS, progress)
+        return build_model(section, X, y, f"public data ({preparation.public.rows} rows)", encoding)
+    X, y = (np.concatenate([getattr(party, a) for party in parties]) for a in ("X", "y"))
+    total = sum(s.rows for s in preparation.parties)
+    return build_model(section, X, y, f"all parties' data ({total} rows)", encoding)
+
+
+def _summarise(
+    name: str, survey: Survey, model: WeightModel, encoding: TableEncoding, progress: Progress
+) -> PartySummary:
+    """A party's sufficient statistics, batch by batch: memory does not grow with its rows."""
+
+    def batches() -> Iterator[PartySummary]:
+        for X, y in encoded_batches(survey.source, encoding, progress):
+            if len(y):
+                yield model.summarise(Party(name, X, y))
+
+    parts = batches()
+    total = next(parts)
+    for part in parts:
+        total = total + part
+    return total
+
+
+def _refuse_too_many(preparation: Preparation) -> None:
+    rows = sum(survey.rows for survey in preparation.parties)
+    needed, memory = 5 * 8 * rows**2, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > 0.8 * memory:
+        raise DataError(
+            f"an exact Gaussian process of {rows} rows needs about {needed / 2**30:.0f} GiB of memory, and there are"
+            f' {memory / 2**30:.0f}; use kind = "sparse_gp"'
+        )
+
+
+def _residual_warnings(parties: Sequence[Party], residuals: FloatArray) -> Iterator[str]:
+    for party, residual in zip(parties, residuals, strict=True):
+        if residual > SUSPICIOUS_RESIDUAL:
+            yield (
+                f'the labels of "{party.name}" are {residual:.1f} predicted standard deviations from what the others\''
+                " data predict; look for another unit, a shifted column, or wrong labels (its value does not show them)"
+            )

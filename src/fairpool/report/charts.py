@@ -1,0 +1,198 @@
+"""Every chart of the report and the letters, by altair. Nothing is told by colour alone."""
+
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+import vl_convert
+
+from fairpool.coalitions import members, sizes
+from fairpool.report.scores import Scores
+
+if TYPE_CHECKING:
+    from fairpool.collaboration import Collaboration
+
+INK, PALE, ACCENT = "#1f2a37", "#b8c4d6", "#1f6f8b"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+DASHES = [[1, 0], [8, 4], [2, 2], [10, 3, 2, 3], [4, 4], [14, 4], [1, 4]]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
+RHO_TITLE = "ρ, from equal rewards (0) to purely proportional ones (1)"
+GRID = 101
+"""Points along rho."""
+
+
+def _data(rows: list[dict[str, Any]]) -> Any:
+    return alt.InlineData(values=rows)
+
+
+def styled(chart: Any) -> Any:
+    """The same quiet look for all."""
+    return (
+        chart.configure(font=FONT, background="transparent", padding={"left": 28, "right": 40, "top": 6, "bottom": 6})
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=INK,
+            titleColor=INK,
+            gridColor="#e6eaf0",
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+        )
+        .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=12, orient="bottom", symbolStrokeWidth=2)
+    )
+
+
+def as_svg(chart: Any) -> str:
+    """A chart as an SVG element, to be put into a page."""
+    return str(vl_convert.vegalite_to_svg(styled(chart).to_dict(format="vega-lite")))
+
+
+def rewards_chart(result: "Collaboration") -> Any:
+    """Per party: what it has alone, what it receives, and what all have together."""
+    names = list(result.game.names)
+    rows = [
+        {"party": name, "what": what, "value": float(value)}
+        for i, name in enumerate(names)
+        for what, value in (("alone", result.game.alone[i]), ("receives", result.rewards[i]))
+    ]
+    base = alt.Chart(_data(rows)).encode(
+        y=alt.Y("party:N", sort=names, title=None, axis=alt.Axis(labelLimit=220)),
+        yOffset=alt.YOffset("what:N", sort=["alone", "receives"]),
+        x=alt.X("value:Q", title="information (nats)", scale=alt.Scale(domainMin=0)),
+    )
+    bars = base.mark_bar(cornerRadiusEnd=2).encode(
+        color=alt.Color("what:N", scale=alt.Scale(domain=["alone", "receives"], range=[PALE, ACCENT]), legend=None)
+    )
+    labels = (
+        base.mark_text(align="left", dx=4, color=INK, fontSize=12)
+        .encode(text="label:N")
+        .transform_calculate(label="datum.what + ' ' + format(datum.value, '.1f')")
+    )
+    together = _data([{"value": result.game.total, "label": f"all together {result.game.total:.1f}"}])
+    line = alt.Chart(together).mark_rule(color=INK, strokeDash=[4, 3]).encode(x="value:Q")
+    note = (
+        alt.Chart(together)
+        .mark_text(align="right", dx=-6, dy=-6, baseline="bottom", color=INK)
+        .encode(x="value:Q", y=alt.value(0), text="label:N")
+    )
+    return (bars + labels + line + note).properties(width=480, height=alt.Step(24))
+
+
+def rho_chart(result: "Collaboration") -> Any:
+    """Each party's reward along rho, with rho_r, rho_s and the chosen rho marked; `rho` is a signal to be moved."""
+    names = list(result.game.names)
+    grid = np.linspace(0, 1, GRID)
+    lines = [
+        {"rho": float(rho), "party": name, "reward": float(r)}
+        for rho in grid
+        for name, r in zip(names, result.scheme.rewards(float(rho)), strict=True)
+    ]
+    named = (("chosen", result.rho), ("ρ_s", result.scheme.rho_stable), ("ρ_r", result.scheme.rho_rational))
+    at: dict[float, list[str]] = {}
+    for label, rho in named:
+        if 0 <= rho <= 1:
+            at.setdefault(round(rho, 3), []).append(label)
+    marks = [{"rho": rho, "label": " = ".join(labels)} for rho, labels in at.items()]
+    chosen = alt.param(name="rho", value=result.rho)
+    x = alt.X("rho:Q", title=RHO_TITLE, scale=alt.Scale(domain=[0, 1]))
+    curves = (
+        alt.Chart(_data(lines))
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=x,
+            y=alt.Y("reward:Q", title="reward (nats)", scale=alt.Scale(zero=True)),
+            color=alt.Color("party:N", title=None, scale=alt.Scale(domain=names, scheme="dark2")),
+            strokeDash=alt.StrokeDash("party:N", title=None, scale=alt.Scale(domain=names, range=DASHES)),
+        )
+    )
+    rules = alt.Chart(_data(marks)).mark_rule(color="#6b7280", strokeDash=[3, 3]).encode(x=x)
+    texts = (
+        alt.Chart(_data(marks))
+        .mark_text(align="left", dx=3, baseline="top", color=INK, fontSize=12)
+        .encode(x=x, y=alt.value(2), text="label:N")
+    )
+    cursor = (
+        alt.Chart(_data([{}]))
+        .mark_rule(color=ACCENT, strokeWidth=2)
+        .encode(x=alt.X("at:Q", title=RHO_TITLE))
+        .transform_calculate(at="rho")
+    )
+    return (curves + rules + texts + cursor).add_params(chosen).properties(width=520, height=260)
+
+
+def coalitions_chart(result: "Collaboration") -> Any | None:
+    """The value of every coalition, smallest first; None where there are too many to look at."""
+    game = result.game
+    if game.n > 5:
+        return None
+    count = sizes(game.n)
+    rows = [
+        {"coalition": " + ".join(game.names[i] for i in members(mask)), "value": float(v), "parties": int(count[mask])}
+        for mask, v in enumerate(game.values())
+        if mask
+    ]
+    rows.sort(key=lambda row: (row["parties"], row["value"]))
+    order = [str(row["coalition"]) for row in rows]
+    base = alt.Chart(_data(rows)).encode(
+        x=alt.X("value:Q", title="information (nats)"),
+        y=alt.Y("coalition:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
+    )
+    labels = base.mark_text(align="left", dx=4, color=INK, fontSize=12).encode(text=alt.Text("value:Q", format=".1f"))
+    return (base.mark_bar(color=PALE, cornerRadiusEnd=2) + labels).properties(width=420, height=alt.Step(20))
+
+
+def scores_chart(result: "Collaboration", scores: Scores) -> Any:
+    """Information against prediction error on test data: alone, rewarded, and everybody's model."""
+    rows = []
+    for i, name in enumerate(result.game.names):
+        rows.append(
+            {"party": name, "model": "alone", "value": float(result.game.alone[i]), "mnlp": scores.alone[i].mnlp}
+        )
+        rows.append(
+            {"party": name, "model": "reward", "value": float(result.rewards[i]), "mnlp": scores.reward[i].mnlp}
+        )
+    data = _data(rows)
+    x = alt.X("value:Q", title="information (nats)", scale=alt.Scale(zero=False))
+    y = alt.Y("mnlp:Q", title="MNLP on test data (lower is better)", scale=alt.Scale(zero=False))
+    names = list(result.game.names)
+    color = alt.Color("party:N", title=None, scale=alt.Scale(domain=names, scheme="dark2"))
+    arrows = alt.Chart(data).mark_line(strokeWidth=1, color=PALE).encode(x=x, y=y, detail="party:N")
+    points = (
+        alt.Chart(data)
+        .mark_point(size=90, filled=True, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            color=color,
+            shape=alt.Shape("party:N", title=None, scale=alt.Scale(domain=names, range=SHAPES)),
+            tooltip=["party:N", "model:N", "value:Q", "mnlp:Q"],
+        )
+    )
+    labels = alt.Chart(data).mark_text(align="left", dx=9, color=INK, fontSize=11).encode(x=x, y=y, text="model:N")
+    best = _data([{"mnlp": scores.everyone.mnlp, "label": "everybody's model"}])
+    line = alt.Chart(best).mark_rule(color=INK, strokeDash=[4, 3]).encode(y="mnlp:Q")
+    note = (
+        alt.Chart(best)
+        .mark_text(align="left", baseline="bottom", dx=2, dy=-2, color=INK)
+        .encode(y="mnlp:Q", x=alt.value(0), text="label:N")
+    )
+    return (arrows + points + labels + line + note).properties(width=480, height=280)
+
+
+def share_chart(alone: float, reward: float, total: float) -> Any:
+    """One party's letter: how much of the best model's information it has alone, and receives."""
+    rows = [
+        {"what": "your data alone", "share": alone / total},
+        {"what": "the model you receive", "share": reward / total},
+        {"what": "the best model", "share": 1.0},
+    ]
+    order = [str(row["what"]) for row in rows]
+    base = alt.Chart(_data(rows)).encode(
+        y=alt.Y("what:N", sort=order, title=None, axis=alt.Axis(labelLimit=220, ticks=False, domain=False)),
+        x=alt.X("share:Q", title=None, scale=alt.Scale(domain=[0, 1.12], nice=False), axis=None),
+    )
+    bars = base.mark_bar(cornerRadiusEnd=2).encode(
+        color=alt.Color("what:N", scale=alt.Scale(domain=order, range=[PALE, ACCENT, "#4b5563"]), legend=None)
+    )
+    labels = base.mark_text(align="left", dx=4, color=INK, fontSize=12).encode(text=alt.Text("share:Q", format=".0%"))
+    return (bars + labels).properties(width=400, height=alt.Step(26))

@@ -1,0 +1,58 @@
+"""A party's letter: what it brought, what it receives, why that is fair, how to use the file, what the file reveals."""
+
+from typing import TYPE_CHECKING
+
+from fairpool.report import charts
+from fairpool.report.report import templates
+from fairpool.report.words import ANSWERS, MEANINGS
+
+if TYPE_CHECKING:
+    from fairpool.collaboration import Collaboration
+
+SHOWN = ("R2", "R4", "R5", "stable")
+"""The verdicts that matter to a single party."""
+
+
+def render_letter(result: "Collaboration", party: int, title: str, target: str, scale: float, file: str) -> str:
+    """One party's letter as HTML.
+
+    It shows the party's own v_i, phi_i and r_i, v_N, rho and the verdicts, and nothing of any other party's: a witness
+    or the table of all values would tell about others.
+
+    Args:
+        result: The collaboration.
+        party: The recipient's index.
+        title: The collaboration's name.
+        target: What is predicted.
+        scale: The target's standard deviation, the unit that the model works in.
+        file: The reward file's name.
+    """
+    game, reward = result.game, result.models[party]
+    chart = None
+    if game.total > 0:
+        svg = charts.share_chart(float(game.alone[party]), float(result.rewards[party]), game.total)
+        chart = charts.as_svg(svg)
+    return (
+        templates()
+        .get_template("letter.html.j2")
+        .render(
+            name=game.names[party],
+            title=title,
+            target=target,
+            file=file,
+            rows=game.rows[party],
+            parties=game.n,
+            alone=float(game.alone[party]),
+            contribution=float(result.contributions.values[party]),
+            standard_error=float(result.contributions.standard_errors[party]),
+            share=float(result.scheme.shares[party]),
+            reward=float(result.rewards[party]),
+            total=game.total,
+            rho=result.rho,
+            explanation=result.explain()[party],
+            model=reward,
+            noise=scale * reward.eta**0.5,
+            verdicts=[(MEANINGS[c], ANSWERS[result.incentives[c].holds]) for c in SHOWN],
+            chart=chart,
+        )
+    )

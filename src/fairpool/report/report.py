@@ -1,0 +1,129 @@
+"""The report: one self-contained HTML page that works offline, on a phone and on paper."""
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import numpy as np
+import vl_convert
+
+from fairpool.report import charts
+from fairpool.report.scores import Scores
+from fairpool.report.words import ANSWERS, GLOSSARY, MEANINGS
+from fairpool.rewards import check_incentives
+
+if TYPE_CHECKING:
+    from fairpool.collaboration import Collaboration
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a report may say beyond the collaboration itself.
+
+    Attributes:
+        title: The collaboration's name.
+        origin: Where scaling and hyperparameters come from.
+        settings: The model's hyperparameters, by name.
+        residuals: Per party, how far its labels are from the others' prediction [n].
+        scores: On test data.
+        warnings: Everything the operator should know.
+    """
+
+    title: str = "Collaboration"
+    origin: str = ""
+    settings: dict[str, str] = field(default_factory=dict)
+    residuals: Any = None
+    scores: Scores | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def render_report(result: "Collaboration", context: Context) -> str:
+    """The report as HTML; the same result gives the same bytes."""
+    coalitions = charts.coalitions_chart(result)
+    return (
+        templates()
+        .get_template("report.html.j2")
+        .render(
+            result=result,
+            context=context,
+            game=result.game,
+            explanations=result.explain(),
+            meanings=MEANINGS,
+            answers=ANSWERS,
+            glossary=GLOSSARY,
+            rewards_svg=charts.as_svg(charts.rewards_chart(result)),
+            coalitions_svg=charts.as_svg(coalitions) if coalitions is not None else None,
+            rho_svg=charts.as_svg(charts.rho_chart(result)),
+            scores_svg=charts.as_svg(charts.scores_chart(result, context.scores)) if context.scores else None,
+            vega=_vega(),
+            live=_for_script({"spec": _responsive(charts.rho_chart(result)), **_along_rho(result)}),
+        )
+    )
+
+
+@cache
+def templates() -> jinja2.Environment:
+    """The pages' templates; everything that is put into them is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("fairpool.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters["nats"] = lambda x: f"{x:.2f}"
+    environment.filters["share"] = lambda x: f"{x:.0%}"
+    environment.filters["number"] = lambda x: "∞" if np.isinf(x) else f"{x:.4g}"
+    return environment
+
+
+@cache
+def _vega() -> str:
+    """Vega as one script without any outside reference."""
+    return str(vl_convert.javascript_bundle(None)).replace(  # type: ignore[arg-type]  # its stub forgets the default
+        "</script", "<\\/script"
+    )
+
+
+def _for_script(data: Any) -> str:
+    """JSON that can stand in a script element, whatever names the parties have."""
+    return json.dumps(data, allow_nan=False).replace("<", "\\u003c").replace("&", "\\u0026")
+
+
+def _responsive(chart: Any) -> dict[str, Any]:
+    spec: dict[str, Any] = charts.styled(chart).to_dict(format="vega-lite")
+    return spec | {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+
+
+def _along_rho(result: "Collaboration") -> dict[str, Any]:
+    """Rewards at every position of the slider, and the verdicts of each stretch between the switching points.
+
+    The page looks these up and computes nothing, so that it cannot disagree with the library.
+    """
+    scheme, game = result.scheme, result.game
+    grid = [k / (charts.GRID - 1) for k in range(charts.GRID)]
+    switches = sorted({0.0, 1.0, *(s for s in (scheme.rho_rational, scheme.rho_stable) if 0 < s < 1)})
+    points = sorted({*switches, *((a + b) / 2 for a, b in pairwise(switches))})
+    verdicts = {}
+    for rho in points:
+        found = check_incentives(game, result.contributions, scheme.rewards(rho))
+        verdicts[rho] = {v.condition: [ANSWERS[v.holds], v.why] for v in found}
+
+    def stretch(rho: float) -> int:
+        """The point whose verdicts hold at rho: itself, or the middle of the stretch that it lies in."""
+        if rho in switches:
+            return points.index(rho)
+        below = max(s for s in switches if s < rho)
+        above = min(s for s in switches if s > rho)
+        return points.index((below + above) / 2)
+
+    return {
+        "rho": result.rho,
+        "names": list(game.names),
+        "total": game.total,
+        "rewards": [scheme.rewards(rho).tolist() for rho in grid],
+        "stretch": [stretch(rho) for rho in grid],
+        "verdicts": [verdicts[rho] for rho in points],
+    }

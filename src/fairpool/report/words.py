@@ -1,0 +1,43 @@
+"""The report in words: what a verdict means to somebody who has not read the paper."""
+
+MEANINGS = {
+    "R1": "Nobody's reward is negative",
+    "R2": "Nobody's model is worth more than all data together",
+    "R3": "Somebody receives the best possible model",
+    "R4": "Everybody receives at least what it has alone",
+    "R5": "The rewards are fair (F1 to F4)",
+    "R6": "In every group, who contributes most has no reason to leave with it",
+    "R7": "The rewards together are as large as they can be",
+    "F1": "Who adds nothing receives nothing",
+    "F2": "Who add the same receive the same",
+    "F3": "Who adds more receives more",
+    "F4": "Whose data gets better receives more",
+    "Shapley fair": "Rewards are in proportion to contributions",
+    "rho-Shapley fair": "Rewards are in proportion to a power of the contributions",
+    "stable": "No group can give all its members more by leaving",
+}
+"""Each condition as a sentence that holds or does not."""
+
+ANSWERS = {True: "✓ yes", False: "✗ no", None: "? open"}
+"""A verdict with a sign and a word, so that it can be read without colour."""
+
+GLOSSARY = {
+    "information (nats)": (
+        "How much data reduces the uncertainty about the model: its value v. One nat is about 1.44 bits."
+    ),
+    "alone, v_i": "The value of a party's own data.",
+    "contribution, φ_i": (
+        "The Shapley value: what a party's data adds on average, over all orders in which the parties could join."
+        " Contributions sum to the value of all data."
+    ),
+    "reward, r_i": "The value of the model a party receives, from what it has alone up to the value of all data.",
+    "ρ": "How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the best model.",
+    "ρ_r": "Up to this ρ, everybody receives at least what it has alone.",
+    "ρ_s": "Up to this ρ, no group of parties would do better by itself.",
+    "noise variance, η": (
+        "What was added to the other parties' labels before a party's model was trained, so that the model is worth"
+        " just its reward."
+    ),
+    "MNLP": "Mean negative log probability of test labels: how surprised a model is by them. Lower is better.",
+}
+"""Terms of the report."""
