@@ -7,10 +7,10 @@ JOBS ?= 2
 # One BLAS thread per test worker: two workers on two cores, not two times two.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo test check format clean
+.PHONY: demo test check format screenshots clean
 
 demo: $(READY)
-	$(BIN)/python examples/three_hospitals.py
+	$(BIN)/fairpool demo
 
 test: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term
@@ -31,6 +31,9 @@ $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
+
+screenshots: $(READY)
+	$(BIN)/python docs/take_screenshots.py
 
 clean:
 	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -27,8 +27,8 @@ def parse_kernel(expression: str, features: int) -> Any:
             own gets an amplitude, starting at 1.
         features: Number of features p: each kernel has one length scale per feature (ARD).
 
-    >>> parse_kernel("rbf + exponential", 1)
-    1**2 * RBF(length_scale=[1]) + 1**2 * Matern(length_scale=[1], nu=0.5)
+    >>> parse_kernel("rbf + 0.25 * exponential(3)", 4)
+    1**2 * RBF(length_scale=[2, 2, 2, 2]) + 0.5**2 * Matern(length_scale=[3, 3, 3, 3], nu=0.5)
     """
     try:
         tree = ast.parse(expression, mode="eval").body

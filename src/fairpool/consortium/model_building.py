@@ -81,8 +81,8 @@ def _describe(model: Any, encoding: TableEncoding) -> dict[str, str]:
         scales = [leaf.length_scale for leaf in leaves(model.kernel) if hasattr(leaf, "length_scale")]
         if scales:  # a long length scale means that the feature hardly matters
             shortest = np.min([np.broadcast_to(s, len(encoding.features)) for s in scales], axis=0)
-            order = np.argsort(shortest)
-            found["features, most relevant first"] = ", ".join(encoding.features[k] for k in order)
+            ranked = [encoding.features[k] for k in np.argsort(shortest)]
+            found["numbers, most relevant first"] = ", ".join(name for name in ranked if name in encoding.numbers)
     if isinstance(model, SparseGaussianProcess):
         found["inducing points"] = str(len(model.inducing_points))
     if isinstance(model, BayesianLinearRegression):

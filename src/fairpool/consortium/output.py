@@ -40,8 +40,8 @@ def write_output(run: Run, out: Path, force: bool) -> None:
     """Write everything to a folder beside `out`, then put it in its place in one step."""
     refuse_existing(out, force)
     out.parent.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(out)
     partial = out.parent / f".{out.name}.partial-{os.getpid()}"
-    shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir(mode=0o700)
         _write_operator(run, partial / "operator")
@@ -155,6 +155,24 @@ def _put_in_place(partial: Path, out: Path) -> None:
         os.rename(out, old)
         os.rename(partial, out)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _remove_leftovers(out: Path) -> None:
+    """Remove what killed runs left beside `out`: folders that name a process which is no more."""
+    for leftover in out.parent.glob(f".{out.name}.partial-*"):
+        process = leftover.name.rpartition("-")[2]
+        if process.isdigit() and not _is_running(int(process)):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return process != os.getpid()
 
 
 def _exchange(a: Path, b: Path) -> bool:

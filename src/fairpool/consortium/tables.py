@@ -78,7 +78,9 @@ def column_names(file: Path) -> tuple[str, ...]:
         try:
             with file.open(encoding="utf-8-sig", newline="") as stream:
                 names = tuple(next(csv.reader(stream), ()))
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
+        except UnicodeDecodeError as error:
+            raise DataError(_not_utf8(file, error)) from None
+        except (OSError, csv.Error) as error:
             raise DataError(f"{file}: not a readable CSV file ({_first_line(error)})") from None
     if not names:
         raise DataError(f"{file}: the file is empty; its first line must name the columns")
@@ -164,7 +166,7 @@ def _diagnose(file: Path, types: dict[str, pa.DataType]) -> str | None:
                             f" or if the whole column is text, {CATEGORY_HINT}"
                         )
     except UnicodeDecodeError as error:
-        return f"{file}: not UTF-8 text (byte {error.object[error.start]:#x}); save it as UTF-8"
+        return _not_utf8(file, error)
     except (OSError, csv.Error):
         return None
     return None
@@ -195,6 +197,10 @@ def _is_number(value: str) -> bool:
     except ValueError:
         return False
     return "_" not in value
+
+
+def _not_utf8(file: Path, error: UnicodeDecodeError) -> str:
+    return f"{file}: not UTF-8 text (byte {error.object[error.start]:#x}); save it as UTF-8"
 
 
 def _first_line(error: Exception) -> str:

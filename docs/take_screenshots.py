@@ -1,0 +1,48 @@
+"""Take the documentation's screenshots: the demo's report and a letter, at desktop and phone width."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "report"))
+
+from browser import chromium, open_page  # noqa: E402
+
+from fairpool.consortium.example import write_example  # noqa: E402
+from fairpool.consortium.output import write_output  # noqa: E402
+from fairpool.consortium.preparation import prepare  # noqa: E402
+from fairpool.consortium.run import execute  # noqa: E402
+
+IMAGES = ROOT / "docs" / "images"
+SHOTS = {
+    "report-desktop": ("operator/report.html", 1000),
+    "report-phone": ("operator/report.html", 390),
+    "letter-desktop": ("parties/Hospital-B/letter.html", 900),
+    "letter-phone": ("parties/Hospital-B/letter.html", 390),
+}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "demo"
+        write_example(folder)
+        write_output(execute(prepare(folder), seed=1), folder / "result", force=False)
+        with chromium(Path(temporary) / "profile") as browser:
+            for name, (page, width) in SHOTS.items():
+                open_page(browser, folder / "result" / page, width)
+                browser.implicitly_wait(5)
+                if "report" in name:
+                    browser.find_element("css selector", "#rho-chart svg.marks")
+                height = browser.execute_script("return document.documentElement.scrollHeight")
+                open_page(browser, folder / "result" / page, width, height)
+                if "report" in name:
+                    browser.find_element("css selector", "#rho-chart svg.marks")
+                browser.save_screenshot(str(IMAGES / f"{name}.png"))
+            open_page(browser, folder / "result" / "operator/report.html", 1000, 1450)
+            browser.find_element("css selector", "#rho-chart svg.marks")
+            browser.save_screenshot(str(IMAGES / "report-top.png"))
+
+
+if __name__ == "__main__":
+    main()

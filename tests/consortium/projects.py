@@ -1,0 +1,55 @@
+"""Small collaborations on disk, and the installed command."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+COMMAND = Path(sys.executable).parent / "fairpool"
+
+
+def fairpool(*arguments, cwd=None):
+    """Run the installed command as a user would."""
+    return subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def table(rows, seed, shift=0.0):
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(shift, 1, rows), rng.uniform(0, 5, rows)
+    kind = rng.choice(["red", "green"], rows)
+    y = 50 + 10 * np.sin(x) + 3 * z + 4 * (kind == "red") + rng.normal(0, 1, rows)
+    return pa.table({"x": x, "z": z, "kind": kind, "y": y})
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        pa.parquet.write_table(content, path)
+    else:
+        pa.csv.write_csv(content, path)
+
+
+def project(folder, extra="", model='kind = "blr"', suffix=".csv", sizes=(40, 25, 30), rewards=""):
+    """A folder with three parties, test data, and a configuration."""
+    for i, size in enumerate(sizes):
+        write(folder / f"p{i}{suffix}", table(size, i, 0.4 * i))
+    write(folder / f"test{suffix}", table(30, 99))
+    parties = "".join(f'[[parties]]\nname = "Party {i}"\ndata = "p{i}{suffix}"\n' for i in range(len(sizes)))
+    (folder / "collaboration.toml").write_text(
+        f'name = "Test"\ntarget = "y"\ncategorical = ["kind"]\n{extra}\n[model]\n{model}\n'
+        f'[test]\ndata = "test{suffix}"\n'
+        f"[rewards]\nrho = 0.6\n{rewards}\n{parties}"
+    )
+    return folder
+
+
+MODELS = {
+    "gp": ('kind = "gp"\nkernel = "rbf + exponential"', "share_inputs = true"),
+    "sparse_gp": ('kind = "sparse_gp"\ninducing_points = 12', ""),
+    "blr": ('kind = "blr"', ""),
+    "network": ('kind = "network"\nhidden_layers = [8, 5]', ""),
+}

@@ -1,0 +1,89 @@
+import re
+
+import pytest
+from projects import project
+
+from fairpool.consortium.configuration import Configuration, ConfigurationError, load_configuration
+from fairpool.consortium.example import CONFIGURATION
+
+GOOD = 'target = "y"\n[[parties]]\nname = "a"\ndata = "a.csv"\n'
+
+
+def problems(tmp_path, text):
+    (tmp_path / "collaboration.toml").write_text(text)
+    with pytest.raises(ConfigurationError, match=re.escape(str(tmp_path))) as caught:
+        load_configuration(tmp_path)
+    return caught.value.problems
+
+
+def test_defaults(tmp_path):
+    (tmp_path / "collaboration.toml").write_text(GOOD)
+    found = load_configuration(tmp_path)
+    assert found.rewards.rho == "stable"
+    assert found.model.kind == "sparse_gp"
+    assert found.public is None
+    assert found == load_configuration(tmp_path / "collaboration.toml")
+
+
+def test_the_example_mentions_every_setting():
+    """A commented file to start from must not forget a key."""
+
+    def keys(section):
+        for name, field in section.model_fields.items():
+            yield name
+            inner = [
+                a for a in (field.annotation, *getattr(field.annotation, "__args__", ())) if hasattr(a, "model_fields")
+            ]
+            for part in inner:
+                yield from keys(part)
+
+    for key in set(keys(Configuration)):
+        assert key in CONFIGURATION, key
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (GOOD.replace("target", "traget"), ['unknown key; did you mean "target"?', "target: missing"]),
+        (GOOD + "[model]\nkinds = 'gp'", ['model, kinds: unknown key; did you mean "kind"?']),
+        (GOOD + "[model]\nwibble = 1", ["model, wibble: unknown key; known keys are kind, kernel"]),
+        (
+            GOOD + "[model]\nkind = 'forest'",
+            ["model, kind: 'forest' is not allowed; input should be 'gp', 'sparse_gp'"],
+        ),
+        (GOOD + "[model]\nkernel = 'rbf +'", ['model, kernel: kernel "rbf +": it cannot be read']),
+        (GOOD + "[model]\nlearn = false", ["model: learn = false needs noise_variance"]),
+        (GOOD + "[model]\nnoise_variance = -1", ["model, noise_variance: -1 is not allowed"]),
+        (GOOD + "[rewards]\nrho = 1.5", ["rewards, rho: 1.5 is not allowed; input should be less than or equal to 1"]),
+        (GOOD + "[rewards]\nrho = 'kind'", ["rewards, rho: 'kind' is not allowed"]),
+        (GOOD + '[[parties]]\nname = "a"\ndata = "b.csv"', ['two parties are named "a"']),
+        (GOOD + '[[parties]]\nname = "b"', ["parties 2, data: missing"]),
+        (GOOD.replace('"a"', '"  "'), ["parties 1, name: a party's name must not be blank"]),
+        ('target = "y"', ["parties: missing"]),
+        ('target = "y"\nparties = []', ["parties: [] is not allowed"]),
+        ("features = ['x', 'y']\n" + GOOD, ['the target "y" is also listed under features']),
+        ("categorical = ['y']\n" + GOOD, ['the target "y" is listed under categorical']),
+        ("missing = 'guess'\n" + GOOD, ["missing: 'guess' is not allowed"]),
+        ("target = ", ["not valid TOML"]),
+    ],
+)
+def test_problems_are_named_with_their_remedy(tmp_path, text, expected):
+    found = problems(tmp_path, text)
+    for part in expected:
+        assert any(part in problem for problem in found), found
+
+
+def test_all_problems_are_listed_at_once(tmp_path):
+    assert len(problems(tmp_path, GOOD + "[model]\nkind = 'x'\nkernl = 'rbf'\n[rewards]\nrho = 2\n")) >= 3
+
+
+def test_a_folder_without_a_file_says_how_to_begin(tmp_path):
+    with pytest.raises(ConfigurationError, match="there is no such file; `fairpool init"):
+        load_configuration(tmp_path)
+    (tmp_path / "collaboration.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        load_configuration(tmp_path)
+
+
+def test_a_project_loads(tmp_path):
+    assert load_configuration(project(tmp_path)).rewards.rho == 0.6

@@ -1,0 +1,172 @@
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from projects import project, table, write
+
+from fairpool.consortium.configuration import ConfigurationError
+from fairpool.consortium.intake import Moments, encoded_batches, row_keys
+from fairpool.consortium.preparation import prepare
+from fairpool.consortium.tables import Source
+
+
+def refuse(folder):
+    with pytest.raises(ConfigurationError, match=re.escape(folder.name) + "|party|target|model") as caught:
+        prepare(folder)
+    return caught.value.problems
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_scaling_comes_from_the_pooled_training_data(tmp_path, suffix):
+    found = prepare(project(tmp_path, suffix=suffix))
+    pooled = pa.concat_tables([table(size, i, 0.4 * i) for i, size in enumerate((40, 25, 30))])
+    x, z, kind = found.encoding.columns
+    assert (x.name, z.name, kind.name) == ("x", "z", "kind")
+    assert x.mean == pytest.approx(np.mean(pooled["x"].to_numpy()))
+    assert z.scale == pytest.approx(np.std(pooled["z"].to_numpy()))
+    assert kind.levels == ("green", "red")
+    assert found.encoding.mean == pytest.approx(np.mean(pooled["y"].to_numpy()))
+    X, y = next(encoded_batches(found.parties[0].source, found.encoding, lambda _: None))
+    assert X.shape == (40, 4)
+    assert set(X[:, 2] + X[:, 3]) == {1.0}
+    assert y.std() > 0
+    assert found.encoding.features == ("x", "z", "kind=green", "kind=red")
+
+
+def test_public_data_takes_over_scaling_and_levels(tmp_path):
+    folder = project(tmp_path, extra='public = { data = "public.csv" }')
+    public = table(200, 7, 3.0)
+    write(tmp_path / "public.csv", public.filter(pa.compute.equal(public["kind"], "red")))
+    found = prepare(folder)
+    assert found.encoding.columns[0].mean == pytest.approx(3.0, abs=0.3)
+    assert found.encoding.columns[2].levels == ("red",)
+
+
+def test_a_level_of_one_party_alone_is_not_told_to_the_others(tmp_path):
+    folder = project(tmp_path)
+    own = table(10, 0)
+    write(tmp_path / "p0.csv", own.set_column(2, "kind", pa.array(["CANARY"] * 5 + ["red"] * 5)))
+    found = prepare(folder)
+    assert found.encoding.columns[2].levels == ("green", "red")
+    assert "1 level(s) occur at one party only" in found.warnings[0]
+    X, _ = next(encoded_batches(found.parties[0].source, found.encoding, lambda _: None))
+    assert X[:5, 2:].sum() == 0
+    (folder / "collaboration.toml").write_text(
+        (folder / "collaboration.toml").read_text().replace('["kind"]', '{ kind = ["red", "green", "CANARY"] }')
+    )
+    assert prepare(folder).encoding.columns[2].levels == ("red", "green", "CANARY")
+
+
+def test_a_file_a_folder_and_a_glob(tmp_path):
+    folder = project(tmp_path)
+    parts = table(40, 0)
+    write(tmp_path / "many" / "b.parquet", parts.slice(15))
+    write(tmp_path / "many" / "a.csv", parts.slice(0, 15))
+    (tmp_path / "many" / "notes.txt").write_text("not data")
+    for pattern in ("many", "many/*.[cp]*"):
+        found = Source.find("x", pattern, tmp_path)
+        assert [f.name for f in found.files] == ["a.csv", "b.parquet"]
+    text = (folder / "collaboration.toml").read_text()
+    (folder / "collaboration.toml").write_text(text.replace('"p0.csv"', '"many"'))
+    assert prepare(folder).parties[0].rows == 40
+
+
+def test_missing_values_are_counted_per_column_or_dropped(tmp_path):
+    folder = project(tmp_path)
+    (tmp_path / "p0.csv").write_text("x,z,kind,y\n1,2,red,3\n\n,2,green,4\nNA,,red,5\n2,3,,6\n7,8,red,9\n1,1,green,1\n")
+    [problem] = refuse(folder)
+    assert 'party "Party 0": 4 missing value(s) (kind 1, x 2, z 1), first at' in problem
+    assert 'p0.csv, line 4, column "x"; fill them in, or set missing = "drop"' in problem
+    (folder / "collaboration.toml").write_text('missing = "drop"\n' + (folder / "collaboration.toml").read_text())
+    found = prepare(folder)
+    assert (found.parties[0].rows, found.parties[0].dropped) == (3, 3)
+    assert any("3 row(s) with missing values are left out" in w for w in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("x,z,kind,y\n1,2,red,3\n1,many,red,3\n", "p0.csv, line 3, column \"z\": 'many' is not a number; correct it"),
+        ("x,z,kind,y\n1,2,red\n", "p0.csv, line 2: 3 values for 4 columns"),
+        ("x,z,kind,y\n1,inf,red,3\n", 'p0.csv, line 2, column "z": inf is not finite'),
+        ("x,z,y\n1,2,3\n", 'p0.csv: no column "kind"; it has x, z, y'),
+        ("x,z,kind,y,y\n1,2,red,3,3\n", 'p0.csv: two columns are named "y"'),
+        ("", "p0.csv: the file is empty"),
+        ("x,z,kind,y\n", 'party "Party 0": no complete row to use'),
+    ],
+)
+def test_bad_csv_is_refused_by_file_line_column_and_value(tmp_path, content, expected):
+    folder = project(tmp_path, extra='features = ["x", "z", "kind"]')
+    (tmp_path / "p0.csv").write_text(content)
+    found = refuse(folder)
+    assert any(expected in problem for problem in found), found
+
+
+def test_bad_bytes_and_bad_parquet(tmp_path):
+    folder = project(tmp_path)
+    (tmp_path / "p0.csv").write_bytes("x,z,kind,y\n1,2,r\xe9d,3\n".encode("latin-1"))
+    assert "not UTF-8 text (byte 0xe9)" in refuse(folder)[0]
+    folder = project(tmp_path, suffix=".parquet")
+    (tmp_path / "p1.parquet").write_bytes(b"PAR1 nonsense")
+    assert "p1.parquet: not a readable Parquet file" in refuse(folder)[0]
+    write(tmp_path / "p1.parquet", table(5, 0).set_column(0, "x", pa.array(list("abcde"))))
+    assert 'p1.parquet: column "x" has type string, not numbers; list it under categorical' in refuse(folder)[0]
+
+
+def test_every_problem_of_every_party_is_listed_at_once(tmp_path):
+    folder = project(tmp_path)
+    (tmp_path / "p0.csv").write_text("x,z,kind,y\n1,2,red,oops\n")
+    (tmp_path / "p1.csv").write_text("x,z,kind,y\n1,,red,2\n")
+    found = refuse(folder)
+    assert len(found) == 3  # the third: no complete row is left of p1
+    (tmp_path / "p2.csv").unlink()
+    assert "matches none" in refuse(folder)[0]
+
+
+def test_what_cannot_be_learned_from_is_refused(tmp_path):
+    folder = project(tmp_path, sizes=(5, 5))
+    for i in range(2):
+        content = table(5, i)
+        write(tmp_path / f"p{i}.csv", content.set_column(3, "y", pa.array([2.0] * 5)))
+    assert 'the target "y" has the same value everywhere' in refuse(folder)[0]
+    folder = project(tmp_path)
+    write(tmp_path / "p0.csv", table(200, 0).set_column(2, "kind", pa.array([f"id{k}" for k in range(200)])))
+    assert 'the categorical column "kind" has more than 100 levels' in refuse(folder)[0]
+
+
+def test_a_constant_column_is_noticed_and_harmless(tmp_path):
+    folder = project(tmp_path)
+    for i in range(3):
+        write(tmp_path / f"p{i}.csv", table(9, i).set_column(0, "x", pa.array([4.0] * 9)))
+    found = prepare(folder)
+    assert 'column "x" has the same value everywhere, and tells nothing' in found.warnings
+    X, _ = next(encoded_batches(found.parties[0].source, found.encoding, lambda _: None))
+    assert not X[:, 0].any()
+
+
+def test_an_exact_gp_needs_consent_and_says_what_avoids_it(tmp_path):
+    [problem] = refuse(project(tmp_path, model='kind = "gp"'))
+    assert "set share_inputs = true in [rewards]" in problem
+    assert '"sparse_gp", "blr" or "network"' in problem
+
+
+def test_moments_of_batches_are_those_of_the_whole():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(1e6, 1, (100, 3))  # large means: sums of squares would cancel
+    moments = Moments()
+    for part in np.split(rows, [0, 7, 50]):
+        moments.add(part)
+    np.testing.assert_allclose(moments.mean, rows.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(moments.deviation, rows.std(axis=0), rtol=1e-9)
+
+
+def test_row_keys_are_equal_just_for_equal_rows():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (2000, 4)).astype(float)
+    y = rng.integers(0, 3, 2000).astype(float)
+    keys = row_keys(X, y)
+    rows = np.column_stack([X, y])
+    assert len(np.unique(keys)) == len(np.unique(rows, axis=0))
+    assert row_keys(-X * 0, y)[0] == row_keys(X * 0, y)[0]  # -0 is 0
+    assert abs(np.mean(keys > 2**63) - 0.5) < 0.1 or len(np.unique(keys)) < 100

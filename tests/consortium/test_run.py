@@ -1,0 +1,289 @@
+"""The installed command, end to end, on real files."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from projects import COMMAND, MODELS, fairpool, project, table, write
+
+import fairpool as fp
+from fairpool.consortium.preparation import prepare
+from fairpool.consortium.run import execute
+
+
+def result_of(out):
+    return json.loads((out / "operator" / "result.json").read_text())
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("kind", MODELS)
+def test_every_kind_of_model_from_csv_and_parquet(tmp_path, kind, suffix):
+    model, rewards = MODELS[kind]
+    folder = project(tmp_path / "project", model=model, suffix=suffix, rewards=rewards)
+    done = fairpool("run", folder)
+    assert done.returncode == 0, done.stderr
+    out = folder / "result"
+    assert "Party 1 receives" in done.stdout
+    assert sorted(p.name for p in (out / "parties").iterdir()) == ["Party-0", "Party-1", "Party-2"]
+    assert sorted(p.name for p in (out / "operator").iterdir()) == [
+        "collaboration.toml",
+        "inputs.sha256",
+        "report.html",
+        "result.json",
+        "seed.txt",
+        "values.csv",
+    ]
+    result = result_of(out)
+    values = pa.csv.read_csv(out / "operator" / "values.csv").to_pylist()
+    assert len(values) == 8
+    assert values[-1]["value"] == result["total"]
+    assert result["test"]["rows"] == 30
+    # The files alone predict as the models in memory do.
+    seed = int((out / "operator" / "seed.txt").read_text())
+    again = execute(prepare(folder), seed=seed)
+    data = table(7, 5)
+    write(tmp_path / "new.csv", data)
+    for i in range(3):
+        file = out / "parties" / f"Party-{i}" / "reward.safetensors"
+        memory = again.collaboration.models[i].predict(again.preparation.encoding.encode(data))
+        loaded = fp.load_reward(file)
+        np.testing.assert_allclose(loaded.predict(loaded.encoding.encode(data)), memory, rtol=1e-12, atol=1e-12)
+    predicted = fairpool("predict", file, "--data", tmp_path / "new.csv", "--out", tmp_path / "out.csv")
+    assert predicted.returncode == 0, predicted.stderr
+    rows = pa.csv.read_csv(tmp_path / "out.csv").to_pydict()
+    mean, variance = loaded.predict_table(data)
+    np.testing.assert_allclose(rows["y"], mean, rtol=1e-12)
+    np.testing.assert_allclose(rows["standard_deviation"], np.sqrt(variance), rtol=1e-12)
+    np.testing.assert_allclose(rows["upper_95"], mean + 1.96 * np.sqrt(variance), rtol=1e-12)
+    truth = np.array(data["y"])
+    assert np.mean((truth > rows["lower_95"]) & (truth < rows["upper_95"])) > 0.5
+    assert abs(np.mean(rows["y"]) - 57) < 20  # in the target's own units
+
+
+def test_streamed_summaries_equal_rows_in_memory(tmp_path):
+    folder = project(tmp_path)
+    run = execute(prepare(folder), seed=1)
+    encoding = run.preparation.encoding
+    parties = []
+    for i, size in enumerate((40, 25, 30)):
+        data = table(size, i, 0.4 * i)
+        parties.append(fp.Party(f"Party {i}", encoding.encode(data), encoding.encode_target(data)))
+    game = fp.InformationGain(run.built.model, parties)
+    np.testing.assert_allclose(run.collaboration.game.values(), game.values(), rtol=1e-9, atol=1e-12)
+
+
+def test_many_batches_give_the_same_as_one(tmp_path, monkeypatch):
+    folder = project(tmp_path, suffix=".parquet")
+    whole = execute(prepare(folder), seed=1)
+    monkeypatch.setattr("fairpool.consortium.tables.BATCH_ROWS", 7)
+    monkeypatch.setattr("fairpool.consortium.run.SAMPLE_ROWS", 10**6)
+    parts = execute(prepare(folder), seed=1)
+    np.testing.assert_allclose(whole.collaboration.rewards, parts.collaboration.rewards, rtol=1e-8)
+
+
+def test_a_sample_of_rows_stands_for_all(tmp_path, monkeypatch):
+    folder = project(tmp_path, sizes=(400, 300, 200))
+    monkeypatch.setattr("fairpool.consortium.run.SAMPLE_ROWS", 50)
+    run = execute(prepare(folder), seed=1)
+    assert run.collaboration.game.rows == (400, 300, 200)  # all are valued
+    assert (run.residuals < 1.6).all()
+
+
+def test_check_computes_nothing_and_lists_problems(tmp_path):
+    folder = project(tmp_path)
+    good = fairpool("check", folder)
+    assert (good.returncode, "No problem found." in good.stdout) == (0, True)
+    assert not (folder / "result").exists()
+    (tmp_path / "p0.csv").write_text("x,z,kind,y\n1,2,red,oops\n")
+    (tmp_path / "p1.csv").write_text("x,z,kind\n1,2,red\n")
+    bad = fairpool("check", folder)
+    assert bad.returncode == 2
+    assert bad.stderr.count("error:") == 1  # columns first: values are not read before
+    as_json = fairpool("check", folder, "--json")
+    assert as_json.returncode == 2
+    assert "p1.csv" in json.loads(as_json.stdout)["errors"][0]
+
+
+def test_init_runs_as_it_is_and_spares_what_is_there(tmp_path):
+    assert fairpool("init", tmp_path / "new").returncode == 0
+    assert fairpool("check", tmp_path / "new").returncode == 0
+    again = fairpool("init", tmp_path / "new")
+    assert again.returncode == 2
+    assert "exists and is not empty" in again.stderr
+
+
+def test_demo_twice_in_a_row(tmp_path):
+    for _ in range(2):
+        done = fairpool("demo", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "Hospital A receives the best model" in done.stdout
+        assert (tmp_path / "fairpool-demo" / "result" / "operator" / "report.html").is_file()
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "thesis.txt").write_text("years of work")
+    refused = fairpool("demo", "--out", tmp_path / "precious")
+    assert refused.returncode == 2
+    assert (tmp_path / "precious" / "thesis.txt").read_text() == "years of work"
+
+
+def test_output_is_refused_without_force_and_only_outputs_are_replaced(tmp_path):
+    folder = project(tmp_path / "project")
+    assert fairpool("run", folder, "--quiet").stdout == ""
+    before = (folder / "result" / "operator" / "seed.txt").read_text()
+    refused = fairpool("run", folder)
+    assert refused.returncode == 2
+    assert "exists already; give another --out, or --force" in refused.stderr
+    assert (folder / "result" / "operator" / "seed.txt").read_text() == before
+    forced = fairpool("run", folder, "--force", "--rho", "fair", "--json")
+    assert json.loads(forced.stdout)["rho"] == 1
+    assert (folder / "result" / "operator" / "seed.txt").read_text() != before
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "file").write_text("mine")
+    refused = fairpool("run", folder, "--out", other, "--force")
+    assert refused.returncode == 2
+    assert "is not the output of a run" in refused.stderr
+    assert (other / "file").read_text() == "mine"
+    assert not [p for p in folder.iterdir() if "partial" in p.name or "old" in p.name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--rho", "1.5"), "rho 1.5 is outside 0 .. 1"),
+        (("--rho", "kind"), 'rho "kind" is unknown'),
+        (("--rho", "nan"), "rho nan is outside"),
+    ],
+)
+def test_bad_options_end_with_2_and_no_traceback(tmp_path, arguments, text):
+    done = fairpool("run", project(tmp_path), *arguments)
+    assert done.returncode == 2
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "result").exists()
+
+
+def test_the_recorded_seed_gives_the_same_bytes_and_no_seed_gives_other_noise(tmp_path):
+    folder = project(tmp_path / "p", model='kind = "sparse_gp"\ninducing_points = 12')
+    outs = [tmp_path / name for name in ("a", "b", "c")]
+    for out in outs[:2]:
+        assert fairpool("run", folder, "--out", out).returncode == 0
+    seed = (outs[0] / "operator" / "seed.txt").read_text().strip()
+    assert fairpool("run", folder, "--out", outs[2], "--seed", seed).returncode == 0
+    files = [sorted(p.relative_to(out) for p in out.rglob("*") if p.is_file()) for out in outs]
+    assert files[0] == files[1] == files[2]
+    for file in files[0]:
+        assert (outs[0] / file).read_bytes() == (outs[2] / file).read_bytes(), file
+    assert (outs[1] / "operator" / "seed.txt").read_text().strip() != seed
+    a, b = (fp.load_reward(out / "parties/Party-1/reward.safetensors").posterior.weights for out in outs[:2])
+    assert (a != b).all()
+    for out in outs:
+        own = (out / "operator" / "seed.txt").read_text().strip()
+        for file in (out / "parties").rglob("*"):
+            assert file.is_dir() or own.encode() not in file.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["sparse_gp", "blr", "network"])
+def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind):
+    folder = project(tmp_path, model=MODELS[kind][0])
+    own = table(25, 1, 0.4).to_pydict()
+    own["x"][3], own["z"][4], own["y"][5], own["kind"][6] = 7.1234567, 3.7654321, 61.987654, "CANARYLEVEL"
+    own["x"][7] = 1234567.125  # an outlier, alone in its cluster
+    write(tmp_path / "p1.csv", pa.table(own))
+    text = (folder / "collaboration.toml").read_text().replace('"Party 1"', '"CANARYNAME"')
+    (folder / "collaboration.toml").write_text(text)
+    done = fairpool("run", folder, "--rho", "0.2")
+    assert done.returncode == 0, done.stderr
+    encoding = prepare(folder).encoding
+    encoded = encoding.encode(pa.table(own))
+    others = [p for p in (folder / "result" / "parties").iterdir() if "CANARY" not in p.name]
+    assert len(others) == 2
+    forbidden = [b"CANARYLEVEL", b"CANARYNAME", b"7.1234567", b"3.7654321", b"61.987654", b"1234567.125"]
+    label = (61.987654 - encoding.mean) / encoding.scale
+    numbers = (7.1234567, 3.7654321, 61.987654, 1234567.125, *encoded[[3, 4, 7], [0, 1, 0]], label)
+    forbidden += [np.float64(number).tobytes() for number in numbers]
+    for file in (f for p in others for f in p.rglob("*")):
+        content = file.read_bytes()
+        for canary in forbidden:
+            assert canary not in content, (file, canary)
+
+
+def test_kill_at_ten_points_never_leaves_half_an_output(tmp_path):
+    folder = project(tmp_path / "p", model=MODELS["blr"][0])
+    assert fairpool("run", folder).returncode == 0
+    out = folder / "result"
+    old = {p.relative_to(out): p.read_bytes() for p in out.rglob("*") if p.is_file()}
+    start = time.perf_counter()
+    assert fairpool("run", folder, "--out", tmp_path / "timed").returncode == 0
+    whole = time.perf_counter() - start
+    outcomes = set()
+    for k in range(10):
+        process = subprocess.Popen(
+            [COMMAND, "run", folder, "--force", "--seed", "5"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(whole * (0.5 + 0.055 * k))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        now = {p.relative_to(out): p.read_bytes() for p in out.rglob("*") if p.is_file()}
+        assert now.keys() == old.keys()  # as whole as ever, whichever run it is of
+        seed = now[next(p for p in now if p.name == "seed.txt")]
+        if seed == b"5\n":
+            outcomes.add("new")
+            assert json.loads(now[next(p for p in now if p.name == "result.json")])["total"] > 0
+        else:
+            outcomes.add("old")
+            assert now == old
+    assert "old" in outcomes
+    assert fairpool("run", folder, "--force").returncode == 0
+    assert not [p for p in folder.iterdir() if "partial" in p.name], "leftovers of killed runs are removed"
+
+
+def test_bad_labels_and_copies_are_reported(tmp_path):
+    folder = project(tmp_path)
+    own = table(30, 2, 0.8).to_pydict()
+    own["y"] = [2000 - 30 * value for value in own["y"]]
+    write(tmp_path / "p2.csv", pa.table(own))
+    first = table(40, 0)
+    write(tmp_path / "p1.csv", pa.concat_tables([table(25, 1, 0.4), first.slice(0, 6), first.slice(0, 2)]))
+    done = fairpool("run", folder, "--rho", "0.2")
+    assert done.returncode == 0, done.stderr
+    warnings = " ".join(result_of(folder / "result")["warnings"])
+    assert '"Party 1" has 2 row(s) that repeat another' in warnings
+    assert '"Party 0" and "Party 1" share 6 identical row(s)' in warnings
+    assert 'the labels of "Party 2" are' in warnings
+
+
+def test_inspect_needs_nothing_but_the_file(tmp_path):
+    folder = project(tmp_path)
+    fairpool("run", folder, "--quiet")
+    file = folder / "result" / "parties" / "Party-1" / "reward.safetensors"
+    shown = fairpool("inspect", file).stdout
+    assert "Bayesian linear regression" in shown
+    assert "x, z, kind" in shown
+    assert json.loads(fairpool("inspect", file, "--json").stdout)["reward for"] == "Party 1"
+    bad = fairpool("inspect", folder / "p0.csv")
+    assert (bad.returncode, "Traceback" in bad.stderr) == (2, False)
+
+
+def test_predict_refuses_what_it_cannot_use(tmp_path):
+    folder = project(tmp_path)
+    fairpool("run", folder, "--quiet")
+    file = folder / "result" / "parties" / "Party-1" / "reward.safetensors"
+    printed = fairpool("predict", file, "--data", tmp_path / "test.csv")
+    assert printed.stdout.startswith("y,standard_deviation,lower_95,upper_95\n")
+    assert len(printed.stdout.splitlines()) == 31
+    (tmp_path / "bad.csv").write_text("x,kind\n1,red\n")
+    assert 'no column "z"' in fairpool("predict", file, "--data", tmp_path / "bad.csv").stderr
+    (tmp_path / "bad.csv").write_text("x,z,kind\n1,,red\n")
+    refused = fairpool("predict", file, "--data", tmp_path / "bad.csv", "--out", tmp_path / "o.csv")
+    assert 'line 2, column "z"; fill it in' in refused.stderr
+    assert not (tmp_path / "o.csv").exists()
+    (tmp_path / "o.csv").write_text("mine")
+    refused = fairpool("predict", file, "--data", tmp_path / "test.csv", "--out", tmp_path / "o.csv")
+    assert refused.returncode == 2
+    assert (tmp_path / "o.csv").read_text() == "mine"
