@@ -79,3 +79,21 @@ def test_a_target_below_a_partys_own_value_is_refused_before_anything_is_trained
     with pytest.raises(ValueError, match=r'party "inside": target .* is below its own value .*use rho <= 0\.'):
         fp.collaborate(parties, model, rho="fair")
     assert fp.collaborate(parties, model, rho="rational").incentives["R4"].holds
+
+
+def test_names_are_never_markup():
+    result = fp.collaborate([fp.Party("[/x]", *_xy(0)), fp.Party("[red]y", *_xy(1))], MODELS["gp"], rho=0.1)
+    assert "[/x]" in repr(result)
+    assert "[red]y" in repr(result)
+
+
+def test_residuals_stand_beside_the_values():
+    result = fp.collaborate(make_parties([25, 8, 0], 1), MODELS["gp"], rho=0.5, rng=0)
+    residuals = [party["label_residual"] for party in result.to_dict()["parties"]]
+    assert residuals[0] == pytest.approx(result.residuals[0])
+    assert residuals[2] is None
+
+
+def _xy(seed):
+    party = make_parties([6], seed)[0]
+    return party.X, party.y

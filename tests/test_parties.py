@@ -88,3 +88,35 @@ def test_bad_parties_are_refused(arguments, text):
 def test_parties_that_cannot_work_together_are_refused(parties, text):
     with pytest.raises(ValueError, match=text):
         fp.InformationGain(fp.BayesianLinearRegression(1.0), parties)
+
+
+def test_a_pandas_index_is_no_feature():
+    frame = pd.DataFrame(COLUMNS)
+    for shuffled in (frame.iloc[[2, 0, 1]], frame.set_index(pd.Index(["x", "y", "z"])), frame[frame["age"] > 1]):
+        party = fp.Party("a", shuffled, "outcome")
+        assert party.columns == ("age", "dose")
+        np.testing.assert_array_equal(party.y, shuffled["outcome"])
+
+
+def test_labels_may_be_a_frame_of_one_column():
+    frame = pd.DataFrame(COLUMNS)
+    np.testing.assert_array_equal(fp.Party("a", frame[["age", "dose"]], frame[["outcome"]]).y, y)
+    with pytest.raises(ValueError, match="y is a table of 2 columns, needs one"):
+        fp.Party("a", frame[["age"]], frame[["dose", "outcome"]])
+    with pytest.raises(ValueError, match='two columns are named "a"'):
+        fp.Party("a", pa.table([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]), [1.0])
+
+
+def test_columns_are_compared_with_whoever_names_them_and_remembered():
+    model = fp.BayesianLinearRegression(1.0)
+    frame = pd.DataFrame(COLUMNS)
+    plain, named = fp.Party("plain", X, y), fp.Party("named", frame, "outcome")
+    swapped = fp.Party("swapped", frame[["dose", "age", "outcome"]], "outcome")
+    with pytest.raises(ValueError, match='party "swapped" has column "dose" where party "named" has "age"'):
+        fp.InformationGain(model, [plain, named, swapped])
+    reward = fp.realise(
+        fp.InformationGain(model, [plain, named]), [fp.InformationGain(model, [plain, named]).total] * 2, 0
+    )[0]
+    reward.predict(frame[["age", "dose"]])
+    with pytest.raises(ValueError, match="have columns dose, age; the model needs age, dose, in order"):
+        reward.predict(frame[["dose", "age"]])

@@ -7,6 +7,7 @@ pyarrow, duckdb); the latter keep their column names.
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairpool.errors import DataError
@@ -34,12 +35,10 @@ def as_matrix(X: Any, where: str) -> tuple[FloatArray, tuple[str, ...] | None]:
     """
     columns = None
     if hasattr(X, "__arrow_c_stream__"):
-        import pyarrow as pa
-
-        table = pa.table(X)
+        table = as_table(X, where)
         columns = tuple(table.column_names)
         X = np.column_stack([_arrow_column(table[name], where, name) for name in columns] or [np.empty((0, 0))])
-    matrix = _as_float(X, f"{where}: X")
+    matrix = as_numeric(X, f"{where}: X")
     if matrix.ndim != 2:
         raise DataError(
             f"{where}: X has {matrix.ndim} dimension(s), needs 2 (one row per data point, one column per feature);"
@@ -51,11 +50,14 @@ def as_matrix(X: Any, where: str) -> tuple[FloatArray, tuple[str, ...] | None]:
 
 def as_vector(y: Any, where: str) -> FloatArray:
     """A finite float64 vector of labels [m]."""
-    if hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
-        import pyarrow as pa
-
+    if hasattr(y, "columns") and hasattr(y, "__arrow_c_stream__"):  # a frame, of one column one hopes
+        table = as_table(y, where)
+        if table.num_columns != 1:
+            raise DataError(f"{where}: y is a table of {table.num_columns} columns, needs one")
+        y = _arrow_column(table[0], where, "y")
+    elif hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
         y = _arrow_column(pa.chunked_array(y) if hasattr(y, "__arrow_c_stream__") else pa.array(y), where, "y")
-    vector = _as_float(y, f"{where}: y")
+    vector = as_numeric(y, f"{where}: y")
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
     if vector.ndim != 1:
@@ -66,7 +68,7 @@ def as_vector(y: Any, where: str) -> FloatArray:
 
 def as_labels(y: Any, rows: int) -> FloatArray:
     """Labels to train on: [m], or [m, k] for k sets of labels on the same inputs."""
-    labels = _as_float(y, "y")
+    labels = as_numeric(y, "y")
     if labels.ndim not in (1, 2) or len(labels) != rows:
         raise DataError(f"y has shape {labels.shape}, needs one label for each of the {rows} rows of X")
     if not np.isfinite(labels).all():
@@ -74,9 +76,17 @@ def as_labels(y: Any, rows: int) -> FloatArray:
     return labels
 
 
+def as_one_set_of_labels(y: Any, rows: int) -> FloatArray:
+    """Labels [m], where several sets make no sense; at least one."""
+    labels = as_labels(y, rows)
+    if labels.ndim != 1 or not rows:
+        raise DataError(f"y has shape {labels.shape}, needs one label per row, and at least one row")
+    return labels
+
+
 def as_noise(noise_variance: Any, rows: int, where: str) -> FloatArray:
     """One noise variance per row [m], from a scalar or one per row; infinite means: this row tells nothing."""
-    noise = _as_float(noise_variance, f"{where}: noise_variance")
+    noise = as_numeric(noise_variance, f"{where}: noise_variance")
     if noise.ndim > 1 or (noise.ndim == 1 and len(noise) != rows):
         raise DataError(
             f"{where}: noise_variance has shape {noise.shape}, needs one number, or one for each of the {rows} rows"
@@ -90,6 +100,32 @@ def as_noise(noise_variance: Any, rows: int, where: str) -> FloatArray:
     return read_only(np.broadcast_to(noise, (rows,)))
 
 
+def as_generator(rng: Any) -> np.random.Generator:
+    """A generator, from one, an integer seed, or None for fresh entropy."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise DataError(f"rng {rng!r} is neither a numpy Generator nor a seed (a whole number from 0)") from None
+
+
+def as_count(value: Any, name: str, least: int) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise DataError(f"{name} {value!r} is not a whole number from {least}")
+    return int(value)
+
+
+def as_numbers(values: Any, n: int, name: str) -> FloatArray:
+    """One finite number for each of n parties [n]."""
+    try:
+        numbers = as_numeric(values, name)
+    except DataError:
+        numbers = np.full(0, np.nan)
+    if numbers.shape != (n,) or not np.isfinite(numbers).all():
+        raise DataError(f"{name} {values!r} are not one finite number for each of the {n} parties")
+    return numbers
+
+
 def positive(value: Any, name: str) -> float:
     """A finite number above 0."""
     try:
@@ -101,19 +137,37 @@ def positive(value: Any, name: str) -> float:
     return number
 
 
-def _as_float(values: Any, what: str) -> FloatArray:
+def as_table(table: Any, where: str) -> pa.Table:
+    """An Arrow table of distinct columns, from anything that speaks Arrow; pandas' index is no column."""
+    if type(table).__module__.partition(".")[0] == "pandas":
+        table = pa.Table.from_pandas(table, preserve_index=False)
+    table = pa.table(table)
+    names = table.column_names
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f'{where}: two columns are named "{twice[0]}"')
+    return table
+
+
+def as_numeric(values: Any, what: str) -> FloatArray:
+    """A float64 array of any shape, from what is made of numbers and nothing else."""
+    if np.ma.is_masked(values):
+        raise DataError(f"{what} has masked values; fill them in or remove those rows")
     try:
-        return np.asarray(values, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"type {array.dtype}")
+        if array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.flat):
+            raise TypeError("text")
+        return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"{what} is not made of numbers ({error}); encode categories and dates first") from None
 
 
 def _arrow_column(column: Any, where: str, name: str) -> FloatArray:
-    import pyarrow as pa
-
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)):
         raise DataError(f'{where}: column "{name}" has type {column.type}, needs numbers; encode it first')
-    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _refuse_not_finite(values: FloatArray, where: str, columns: tuple[str, ...] | None) -> None:

@@ -18,7 +18,7 @@ def mask_of(coalition: Coalition, names: Sequence[str]) -> int:
     >>> mask_of({0, 2}, ["a", "b", "c"]), mask_of(["b"], ["a", "b", "c"])
     (5, 2)
     """
-    if isinstance(coalition, str | int | np.integer):
+    if isinstance(coalition, str) or not isinstance(coalition, Iterable):
         raise GameError(f"{coalition!r} is not a coalition; give a set of parties, such as {{0, 2}}")
     mask = 0
     for party in coalition:
@@ -26,7 +26,7 @@ def mask_of(coalition: Coalition, names: Sequence[str]) -> int:
             if party not in names:
                 raise GameError(f'no party is named "{party}"; there are {", ".join(names)}')
             party = names.index(party)
-        if not 0 <= party < len(names):
+        if not isinstance(party, int | np.integer) or not 0 <= party < len(names):
             raise GameError(f"no party {party}: there are {len(names)}, counted from 0")
         mask |= 1 << int(party)
     return mask

@@ -12,7 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairpool.arrays import FloatArray, read_only
+from fairpool.arrays import FloatArray, as_generator, read_only
 from fairpool.audit import find_duplicates, held_out_residuals
 from fairpool.contributions import Contributions, shapley
 from fairpool.errors import FairpoolWarning
@@ -93,6 +93,7 @@ class Collaboration:
                     "realised": self.models[i].value,
                     "eta": _finite(self.models[i].eta),
                     "tau": self.models[i].tau,
+                    "label_residual": None if self.residuals is None else _finite(self.residuals[i]),
                     "explanation": self._sentence(i),
                 }
                 for i in range(self.game.n)
@@ -115,7 +116,7 @@ class Collaboration:
         for i, model in enumerate(self.models):
             total = self.game.total
             table.add_row(
-                self.game.names[i],
+                Text(self.game.names[i]),
                 str(self.game.rows[i]),
                 f"{self.game.alone[i]:.2f}",
                 f"{self.contributions.values[i]:.2f}"
@@ -161,7 +162,7 @@ def collaborate(
         rng: Seed or generator of the noise (and of sampled Shapley values). The default makes results repeatable;
             where models are handed out give a secret seed, since who knows it can remove the noise.
     """
-    rng = np.random.default_rng(rng)
+    rng = as_generator(rng)
     game = InformationGain(model, parties)
     contributions = shapley(game, rng=rng)
     with warnings.catch_warnings():

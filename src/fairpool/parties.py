@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.arrays import FloatArray, as_matrix, as_noise, as_vector
+from fairpool.arrays import FloatArray, as_matrix, as_noise, as_table, as_vector
 from fairpool.coalitions import members
 from fairpool.errors import DataError
 
@@ -60,9 +60,7 @@ class Party:
 def _split_table(table: Any, target: str, where: str) -> tuple[Any, Any]:
     if not hasattr(table, "__arrow_c_stream__"):
         raise DataError(f'{where}: y is the column name "{target}", but X is not a table with named columns')
-    import pyarrow as pa
-
-    table = pa.table(table)
+    table = as_table(table, where)
     if target not in table.column_names:
         raise DataError(f'{where}: no column "{target}"; the table has {", ".join(table.column_names)}')
     return table.drop_columns([target]), table[target]
@@ -96,6 +94,11 @@ class Pool:
         return np.concatenate([p.y for p in self.parties])
 
     @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The names of the inputs' columns, if any party's table has them."""
+        return next((p.columns for p in self.parties if p.columns), None)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The parties' names, in order."""
         return tuple(p.name for p in self.parties)
@@ -126,13 +129,12 @@ def check_names(names: Sequence[str]) -> None:
 
 def check_parties(parties: Sequence[Party]) -> tuple[Party, ...]:
     """The parties as a tuple, when they can work together: distinct names, the same columns."""
-    parties = tuple(parties)
-    for party in parties:
+    for party in (parties := tuple(parties)):
         if not isinstance(party, Party):
             raise DataError(f"{party!r} is not a Party; wrap each table as Party(name, X, y)")
     check_names([p.name for p in parties])
-    first = parties[0]
-    for party in parties[1:]:
+    first = next((party for party in parties if party.columns), parties[0])
+    for party in parties:
         if party.X.shape[1] != first.X.shape[1]:
             raise DataError(
                 f'party "{party.name}" has {party.X.shape[1]} columns but party "{first.name}" has'

@@ -95,7 +95,7 @@ def test_the_two_naive_schemes():
     ("arguments", "text"),
     [
         ({"method": "magic"}, 'no method "magic" for Shapley values'),
-        ({"method": "sampled", "permutations": 2}, "2 permutations give no standard error"),
+        ({"method": "sampled", "permutations": 2}, "permutations 2 is not a whole number from 4"),
         ({"method": "sampled", "target_standard_error": 0.0}, "target_standard_error 0.0 must be above 0"),
     ],
 )
@@ -106,5 +106,36 @@ def test_bad_requests_are_refused(arguments, text):
 
 def test_contributions_say_what_they_are():
     assert repr(fp.shapley(fp.TableGame([0, 7, 5, 8]))) == "Contributions([5. 3.], exact)"
-    game = fp.InformationGain(MODELS["blr"], make_parties([9, 3], 5))
-    assert "+-" in repr(fp.shapley(game, "sampled", 0, permutations=8)) or game.n == 2
+    game = fp.InformationGain(MODELS["blr"], make_parties([9, 3, 5], 5))
+    assert "+-" in repr(fp.shapley(game, "sampled", 0, permutations=8))
+
+
+def test_sampled_contributions_never_count_as_exact():
+    """Even where the samples missed a rare synergy, and all standard errors are 0."""
+    masks = np.arange(2**10)
+    v = 2.0 * np.bitwise_count(masks) + (masks == 2**10 - 1)
+    phi = fp.Contributions(np.full(10, 2.1), np.zeros(10), "sampled", 40)
+    assert not phi.exact
+    assert fp.check_incentives(fp.TableGame(v), phi, phi.values)["F2"].holds is None
+
+
+def test_auto_is_exact_wherever_all_values_are_known():
+    masks = np.arange(2**17)
+    assert fp.shapley(fp.TableGame(np.bitwise_count(masks).astype(float))).method == "exact"
+
+
+def test_standard_errors_are_those_of_the_pairs():
+    """sd / sqrt(pairs), the sample standard deviation: recomputed from the same permutations."""
+    game = fp.InformationGain(MODELS["blr"], make_parties([9, 3, 5, 7], 5))
+    phi = fp.shapley(game, "sampled", 11, permutations=12)
+    rng, pairs = np.random.default_rng(11), []
+    for _ in range(6):
+        order = rng.permutation(4)
+        both = []
+        for o in (order, order[::-1]):
+            found = np.empty(4)
+            found[o] = np.diff(game.prefix_values(o.tolist()), prepend=0)
+            both.append(found)
+        pairs.append(np.mean(both, axis=0))
+    np.testing.assert_allclose(phi.values, np.mean(pairs, axis=0))
+    np.testing.assert_allclose(phi.standard_errors, np.std(pairs, axis=0, ddof=1) / np.sqrt(6))

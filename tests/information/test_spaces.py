@@ -101,6 +101,6 @@ def test_a_matrix_that_cannot_be_factorised_is_refused_by_every_path(bad):
     for space in (kernel, weight):
         for compute in (space.values, lambda s=space: s.value(3), lambda s=space: s.prefix_values([0, 1])):
             with pytest.raises(
-                ValueError, match=r"the kernel (is not positive definite|gives values that are not finite)"
+                ValueError, match=r"a covariance (is not positive definite|has values that are not finite)"
             ):
                 compute()

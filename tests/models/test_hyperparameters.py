@@ -114,7 +114,7 @@ def test_fitting_leaves_the_model_and_its_kernel_alone():
     kernel = 1.0 * RBF([1.0, 1.0, 1.0])
     model = fp.GaussianProcess(kernel, 0.5)
     X = np.random.default_rng(0).standard_normal((20, P))
-    fitted = model.fit_hyperparameters(X, X[:, 0])
+    fitted = model.fit_hyperparameters(X, X[:, 0] + 0.1 * X[::-1, 2])
     assert kernel == model.kernel == 1.0 * RBF([1.0, 1.0, 1.0])
     assert fitted.kernel != kernel
     kernel.k1.constant_value = 7.0  # nor can the user's kernel change the model later
@@ -146,5 +146,46 @@ def test_a_search_that_cannot_start_says_so():
     X = np.random.default_rng(0).standard_normal((20, P))
     with pytest.raises(ValueError, match="the likelihood cannot be computed at the start"):
         fp.GaussianProcess(Impossible(), 0.1).fit_hyperparameters(X, X[:, 0])
-    with pytest.raises(ValueError, match="hyperparameters cannot be learned from labels of shape"):
-        fp.GaussianProcess(RBF(), 0.1).fit_hyperparameters(X[:0], X[:0, 0])
+    for model in (fp.GaussianProcess(RBF(), 0.1), fp.BayesianLinearRegression(0.1)):
+        with pytest.raises(ValueError, match="needs one label per row, and at least one row"):
+            model.fit_hyperparameters(X[:0], X[:0, 0])
+        with pytest.raises(ValueError, match="needs one label per row"):
+            model.fit_hyperparameters(X, X[:, :2])
+        with pytest.raises(ValueError, match=r"noise_bounds \(0, 1\) must be two finite numbers"):
+            model.fit_hyperparameters(X, X[:, 0], noise_bounds=(0, 1))
+    with pytest.raises(ValueError, match="has 3 length scales, but the data has 1 columns"):
+        fp.GaussianProcess(RBF([1.0, 1.0, 1.0]), 0.1).fit_hyperparameters(X[:, :1], X[:, 0])
+    with pytest.raises(ValueError, match="random restarts need finite bounds"):
+        fp.GaussianProcess(RBF(1.0, (1e-3, np.inf)), 0.1).fit_hyperparameters(X, X[:, 0], restarts=1)
+
+
+@pytest.mark.parametrize("scale", [1e6, 1e-6])
+def test_a_noise_variance_at_the_end_of_its_range_is_reported(scale):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, P))
+    y = scale * labels(X, rng)
+    for model in (fp.GaussianProcess(1.0 * RBF(1.0), 0.1), fp.BayesianLinearRegression(0.1)):
+        with pytest.warns(fp.FairpoolWarning, match="is at the end of the range searched; standardise the labels"):
+            model.fit_hyperparameters(X, y)
+
+
+def test_a_start_outside_its_bounds_is_brought_inside():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, P))
+    y = labels(X, rng)
+    outside = fp.GaussianProcess(1.0 * RBF(1.0), 1e7).fit_hyperparameters(X, y)
+    assert outside.log_marginal_likelihood(X, y) > -150
+
+
+def test_the_evidence_is_searched_everywhere():
+    """An evidence with two maxima, the better one far from where the other is."""
+    rng = np.random.default_rng(1)
+    X = np.vstack([np.eye(3), rng.standard_normal((3, 3)) * 1e-4])
+    y = np.array([30.0, -20.0, 10.0, 0.001, -0.002, 0.001])
+    model = fp.BayesianLinearRegression(1.0, 1e4, bias=False)
+    found = model.fit_hyperparameters(X, y, noise_bounds=(1e-9, 1e5))
+    best = max(
+        fp.BayesianLinearRegression(s, 1e4, bias=False).log_marginal_likelihood(X, y)
+        for s in np.geomspace(1e-9, 1e5, 3000)
+    )
+    assert found.log_marginal_likelihood(X, y) >= best - 1e-6

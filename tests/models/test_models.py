@@ -95,7 +95,13 @@ def test_summaries_of_batches_add_up(data):
     s2 = model.noise_variance
     posterior = model.posterior_from_moments(whole.gram / s2, whole.moment / s2, P)
     np.testing.assert_allclose(posterior.predict(X_star), model.posterior(X, y).predict(X_star), rtol=1e-9)
-    with pytest.raises(ValueError, match='summaries of "a" and "b" do not belong'):
+    with pytest.raises(ValueError, match='summaries of "a" and "b" are not of one party'):
         whole + model.summarise(fp.Party("b", X, y))
+    empty = fp.Party("a", X[:0], y[:0], 0.7)  # says nothing, of its noise neither
+    assert len(whole + model.summarise(empty)) == len(model.summarise(empty) + whole) == 40
+    with pytest.raises(ValueError, match=r'batches of "a" have noise variances 0.5 and 0.7'):
+        whole + model.summarise(fp.Party("a", X, y, 0.7))
+    with pytest.raises(ValueError, match="was made with another model"):
+        whole + fp.BayesianLinearRegression(0.5, 100.0).summarise(fp.Party("a", X, y))
     with pytest.raises(ValueError, match='party "a" has a noise variance per row'):
         model.summarise(fp.Party("a", X, y, np.linspace(0.1, 1, 40)))

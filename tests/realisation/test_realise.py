@@ -65,7 +65,7 @@ def test_unknown_noise_and_no_draws_are_refused():
     game = fp.InformationGain(MODELS["gp"], make_parties([5, 6], 0))
     with pytest.raises(ValueError, match='no noise of kind "pink"'):
         fp.realise(game, midway(game), 0, noise="pink")
-    with pytest.raises(ValueError, match="draws 0 must be at least 1"):
+    with pytest.raises(ValueError, match="draws 0 is not a whole number from 1"):
         fp.realise(game, midway(game), 0, draws=0)
 
 

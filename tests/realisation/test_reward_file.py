@@ -86,17 +86,24 @@ def test_code_cannot_be_put_into_a_file(features, tmp_path):
 
 
 def test_a_kernel_of_ones_own_cannot_be_put_into_a_file(tmp_path):
-    class Mine(RBF):
-        pass
-
-    game = fp.InformationGain(fp.GaussianProcess(Mine(), 0.1), make_parties([5, 6], 0))
-    with pytest.raises(ValueError, match="a kernel of type Mine cannot be put into a file"):
+    for name in ("Mine", "RBF"):  # even one that borrows a known name
+        game = fp.InformationGain(fp.GaussianProcess(type(name, (RBF,), {})(), 0.1), make_parties([5, 6], 0))
+        with pytest.raises(ValueError, match=f"a kernel of type {name} cannot be put into a file"):
+            fp.realise(game, [game.total] * 2, 0)[0].save(tmp_path / "r", share_inputs=True)
+    game = fp.InformationGain(fp.GaussianProcess(Matern(nu=np.inf), 0.1), make_parties([5, 6], 0))
+    with pytest.raises(ValueError, match="has a parameter that is not finite"):
         fp.realise(game, [game.total] * 2, 0)[0].save(tmp_path / "r", share_inputs=True)
+
+
+def test_a_file_is_not_written_over_a_folder(tmp_path):
+    with pytest.raises(ValueError, match="is a folder; give a file's name"):
+        rewards("blr")[0].save(tmp_path)
+    assert not list(tmp_path.parent.glob(f".{tmp_path.name}*"))
 
 
 def test_several_draws_are_not_to_be_handed_out(tmp_path):
     game = fp.InformationGain(MODELS["blr"], make_parties([5, 6], 0))
-    with pytest.raises(ValueError, match="several draws of the noise is for evaluation"):
+    with pytest.raises(ValueError, match=r"is for evaluation .several draws, or noise that is not nested"):
         fp.realise(game, [game.total] * 2, 0, draws=2)[0].save(tmp_path / "r")
 
 
@@ -131,6 +138,13 @@ CHANGES = {
     "noise": (lambda d, t: d["model"].update(noise_variance=-1), "noise_variance -1.0 is not"),
     "no weights": (lambda d, t: t.pop("weights") is None or None, "it lacks 'weights'"),
     "short weights": (lambda d, t: t.update(weights=t["weights"][1:]), "its arrays do not fit: weights"),
+    "factor": (lambda d, t: t.update(factor=-t["factor"]), "its arrays do not fit: weights"),
+    "eta below 0": (lambda d, t: d.update(eta=-5), "eta -5 is outside 0 .. inf"),
+    "tau above 1": (lambda d, t: d.update(tau=7), "tau 7 is outside 0 .. 1"),
+    "text for truth": (lambda d, t: d.update(holds_inputs_of_others="false"), "must be true or false"),
+    "huge inputs": (lambda d, t: d["model"].update(inputs=10**13), "inputs 10000000000000 is outside"),
+    "columns": (lambda d, t: d.update(columns=["a"]), "it describes 1 columns for a model of 3"),
+    "infinite": (lambda d, t: d.update(value=float("inf")), "its description is not JSON"),
     "not finite": (lambda d, t: t.update(weights=t["weights"] * np.nan), 'tensor "weights" has values that are not'),
     "inputs": (lambda d, t: d["model"].update(inputs=17), "weights for 18 features"),
     "single precision": (lambda d, t: t.update(weights=t["weights"].astype(np.float32)), 'tensor "weights" is F32'),
@@ -195,7 +209,7 @@ def test_an_edited_gp_is_refused(change, text, tmp_path):
     ("change", "text"),
     [
         (lambda d, t: d["model"]["features"].update(activation="exec"), "activation 'exec'"),
-        (lambda d, t: d["model"]["features"].update(layers=10**9), "1000000000 layers"),
+        (lambda d, t: d["model"]["features"].update(layers=10**9), "layers 1000000000 is outside 1 .. 100"),
         (lambda d, t: t.update({"network.intercepts.0": np.zeros(3)}), "its network's layer 0 does not fit"),
     ],
 )

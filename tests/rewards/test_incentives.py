@@ -37,6 +37,13 @@ def test_failures_have_witnesses(game, rewards, condition, why, parties):
     assert found.witness.parties == parties
 
 
+def test_rounding_makes_nobody_useful_or_different():
+    idle = fp.TableGame([0, 4, 1e-12, 4 + 1e-12], names=["a", "idle"])
+    assert fp.check_incentives(idle, fp.shapley(idle), [4, 4])["F1"].holds is False
+    twins = fp.TableGame([0, 4, 4 + 1e-12, 6], names=["a", "b"])
+    assert fp.check_incentives(twins, fp.shapley(twins), [6, 5])["F2"].holds is False
+
+
 def test_a_coalition_structure_changes_r2_and_r3():
     game = fp.TableGame([0, 4, 3, 6, 2, 5, 4, 7], names=["a", "b", "c"])
     phi = fp.shapley(game)

@@ -86,7 +86,7 @@ def test_summaries_must_fit_together():
     for bad, text in (
         ([summaries[0], parties[1]], "some parties are given by rows"),
         ([summaries[0], summaries[0]], '2 parties are named "p0"'),
-        ([summaries[0], other], '"p1" is for 3 weights, that of "p0" for 4'),
+        ([summaries[0], other], 'the summary of "p1" was made with another model'),
     ):
         with pytest.raises(ValueError, match=text):
             fp.InformationGain(model, bad)

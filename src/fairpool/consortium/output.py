@@ -14,6 +14,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fairpool import __about__
 from fairpool.coalitions import members
 from fairpool.consortium.configuration import FILE_NAME
@@ -91,7 +93,7 @@ def result_of(run: Run) -> dict[str, Any]:
     """The run as plain JSON."""
     found = run.collaboration.to_dict()
     for party, residual in zip(found["parties"], run.residuals.tolist(), strict=True):
-        party["label_residual"] = residual if residual == residual else None
+        party["label_residual"] = residual if np.isfinite(residual) else None
     return {
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,

@@ -48,7 +48,7 @@ def predict_file(reward_file: Path, data: Path, out: Path | None) -> int:
 def describe_reward(file: Path) -> dict[str, Any]:
     """What a reward file is, in words and numbers."""
     reward = load_reward(file)
-    model = reward.posterior.model  # type: ignore[attr-defined]
+    model = reward.posterior.model
     kinds = {
         "GaussianProcess": "exact Gaussian process",
         "SparseGaussianProcess": "sparse Gaussian process",

@@ -17,7 +17,7 @@ from fairpool.consortium.model_building import BuiltModel, build_model
 from fairpool.consortium.preparation import Preparation
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError, FairpoolWarning
-from fairpool.models import PartySummary, WeightModel
+from fairpool.models import PartySummary, WeightModel, WeightPosterior
 from fairpool.parties import Party
 from fairpool.report.scores import Scores, score_models
 
@@ -92,7 +92,7 @@ def execute(
         scores = score_models(collaboration, X, y, encoding.scale)
     duplicates = duplicates_of_keys([p.name for p in parties], [keys for *_, keys in samples])
     texts = (*preparation.warnings, *collaboration.scheme.warnings, *duplicates.warnings)
-    texts += tuple(_residual_warnings(parties, residuals))
+    texts += (*_residual_warnings(parties, residuals), *_few_rows_warnings(collaboration))
     return Run(preparation, built, collaboration, residuals, scores, seed, texts)
 
 
@@ -153,6 +153,17 @@ def _refuse_too_many(preparation: Preparation) -> None:
             f"an exact Gaussian process of {rows} rows needs about {needed / 2**30:.0f} GiB of memory, and there are"
             f' {memory / 2**30:.0f}; use kind = "sparse_gp"'
         )
+
+
+def _few_rows_warnings(result: Collaboration) -> Iterator[str]:
+    """A model of d weights holds a sum over the others' rows; of fewer than d rows, it tells much about each."""
+    for i, (name, model) in enumerate(zip(result.game.names, result.models, strict=True)):
+        others = sum(result.game.rows) - result.game.rows[i]
+        if isinstance(model.posterior, WeightPosterior) and 0 < others < len(model.posterior.factor) and model.tau:
+            yield (
+                f"the others together have {others} rows, fewer than the {len(model.posterior.factor)} weights of the model"
+                f' for "{name}": it tells much about each of those rows'
+            )
 
 
 def _residual_warnings(parties: Sequence[Party], residuals: FloatArray) -> Iterator[str]:

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.arrays import FloatArray, read_only
-from fairpool.errors import GameError
+from fairpool.arrays import FloatArray, as_numbers, read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +27,7 @@ class Contributions:
     @property
     def exact(self) -> bool:
         """Whether there is no sampling error."""
-        return not self.standard_errors.any()
+        return self.permutations == 0
 
     def __repr__(self) -> str:
         errors = "" if self.exact else f" +- {np.array2string(self.standard_errors, precision=2)}"
@@ -43,7 +42,6 @@ def exactly(values: Any, method: str) -> Contributions:
 
 def as_contributions(phi: "Contributions | Any", n: int) -> Contributions:
     """Contributions of n parties, from themselves or from plain numbers [n] (taken as exact)."""
-    contributions = phi if isinstance(phi, Contributions) else exactly(np.atleast_1d(phi), "given")
-    if contributions.values.shape != (n,) or not np.isfinite(contributions.values).all():
-        raise GameError(f"contributions {contributions.values} are not one finite number for each of the {n} parties")
+    contributions = phi if isinstance(phi, Contributions) else exactly(as_numbers(phi, n, "contributions"), "given")
+    as_numbers(contributions.values, n, "contributions")
     return contributions

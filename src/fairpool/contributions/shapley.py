@@ -4,11 +4,11 @@ from math import comb
 
 import numpy as np
 
-from fairpool.arrays import FloatArray, read_only
+from fairpool.arrays import FloatArray, as_count, as_generator, read_only
 from fairpool.coalitions import sizes, with_party, without_party
 from fairpool.contributions.contributions import Contributions, exactly
 from fairpool.errors import GameError
-from fairpool.values import EXACT_LIMIT, Game
+from fairpool.values import Game
 
 FEWEST_PAIRS = 16
 """Pairs of permutations before a standard error is trusted enough to stop at it."""
@@ -30,7 +30,8 @@ def shapley(
 
     Args:
         game: The values.
-        method: "exact" (from all 2**n values), "sampled" (from permutations), or "auto": exact up to 16 parties.
+        method: "exact" (from all 2**n values), "sampled" (from permutations), or "auto": exact up to 16 parties,
+            and wherever all values are known.
         rng: Seed or generator, for sampling.
         permutations: How many permutations to sample at most (rounded up to pairs).
         target_standard_error: Stop sampling once every party's standard error is this small.
@@ -39,11 +40,13 @@ def shapley(
     >>> shapley(TableGame([0, 7, 5, 8]))
     Contributions([5. 3.], exact)
     """
-    if method == "exact" or (method == "auto" and game.n <= EXACT_LIMIT):
+    if not isinstance(game, Game):
+        raise GameError(f"{game!r} is not a game; give an InformationGain, ValidationGain or TableGame")
+    if method == "exact" or (method == "auto" and game.enumerable):
         return exactly(_from_table(game.values()), "exact")
     if method not in ("auto", "sampled"):
         raise GameError(f'no method "{method}" for Shapley values; there are "exact", "sampled" and "auto"')
-    return _sampled(game, np.random.default_rng(rng), permutations, target_standard_error)
+    return _sampled(game, as_generator(rng), as_count(permutations, "permutations", 4), target_standard_error)
 
 
 def subset_weights(n: int) -> FloatArray:
@@ -66,8 +69,6 @@ def _sampled(
     A party that comes early in one direction comes late in the other, so that the two marginal contributions of a
     pair err in opposite ways. Every permutation's contributions sum to v_N, and so does their average.
     """
-    if permutations < 4:
-        raise GameError(f"{permutations} permutations give no standard error; sample at least 4")
     if target_standard_error is not None and not target_standard_error > 0:
         raise GameError(f"target_standard_error {target_standard_error} must be above 0")
     mean, squares, pairs = np.zeros(game.n), np.zeros(game.n), 0

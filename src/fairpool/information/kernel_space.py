@@ -44,6 +44,11 @@ class KernelSpace:
         B[np.diag_indices_from(B)] += 1
         return cls(B, tuple(sizes), noise)
 
+    @property
+    def rounding_error(self) -> float:
+        """What a factorisation may be off by in a log-determinant: tr(B^-1 E) <= eps tr(B), since B^-1 <= I."""
+        return float(np.finfo(float).eps * self.B.trace())
+
     @cached_property
     def _starts(self) -> tuple[int, ...]:
         return tuple(np.concatenate([[0], np.cumsum(self.sizes)]).tolist())

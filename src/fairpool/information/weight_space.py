@@ -46,6 +46,11 @@ class WeightSpace:
         return cls(np.array([a.T @ a for a, _ in blocks]), np.array(common), mixed)
 
     @property
+    def rounding_error(self) -> float:
+        """What a factorisation may be off by in a log-determinant: tr(B^-1 E) <= eps tr(B), since B^-1 <= I."""
+        return float(np.finfo(float).eps * (self.P.shape[1] + np.trace(self.P, axis1=1, axis2=2).sum()))
+
+    @property
     def _identity(self) -> FloatArray:
         return np.eye(self.P.shape[1])
 

@@ -12,7 +12,7 @@ from fairpool.models.features import NetworkFeatures
 from fairpool.models.gp import GaussianProcess
 from fairpool.models.inducing import inducing_points
 from fairpool.models.metrics import mnlp
-from fairpool.models.posteriors import KernelPosterior, Posterior, WeightPosterior
+from fairpool.models.posteriors import KernelPosterior, Posterior, TrainedPosterior, WeightPosterior
 from fairpool.models.sparse_gp import SparseGaussianProcess
 from fairpool.models.weight_model import PartySummary, WeightModel
 
@@ -28,6 +28,7 @@ __all__ = [
     "PartySummary",
     "Posterior",
     "SparseGaussianProcess",
+    "TrainedPosterior",
     "WeightModel",
     "WeightPosterior",
     "inducing_points",

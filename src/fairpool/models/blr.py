@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from fairpool.arrays import FloatArray, as_labels, as_matrix, positive, read_only
+from fairpool.arrays import FloatArray, as_matrix, as_numeric, as_one_set_of_labels, positive, read_only
 from fairpool.errors import DataError
 from fairpool.models.features import apply_features
-from fairpool.models.hyperparameters import NOISE_BOUNDS
+from fairpool.models.hyperparameters import NOISE_BOUNDS, check_noise_bounds, warn_at_bound
 from fairpool.models.weight_model import WeightModel
 
 
@@ -36,11 +36,18 @@ class BayesianLinearRegression(WeightModel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise_variance", positive(self.noise_variance, "noise_variance"))
-        mean, Sigma_0 = read_only(self.prior_mean), read_only(self.prior_variance)
+        if not isinstance(self.bias, bool | np.bool_):
+            raise DataError(f"bias {self.bias!r} is neither True nor False")
+        object.__setattr__(self, "bias", bool(self.bias))
+        if not (self.features is None or callable(self.features) or hasattr(self.features, "transform")):
+            raise DataError(f"features {self.features!r} is neither a callable nor a fitted transformer")
+        mean, Sigma_0 = (
+            as_numeric(v, n) for v, n in ((self.prior_mean, "prior_mean"), (self.prior_variance, "prior_variance"))
+        )
         if mean.ndim > 1 or not np.isfinite(mean).all():
             raise DataError(f"prior_mean of shape {mean.shape} is not a finite number, nor one per weight")
-        object.__setattr__(self, "prior_mean", mean)
-        object.__setattr__(self, "prior_variance", Sigma_0)
+        object.__setattr__(self, "prior_mean", read_only(mean))
+        object.__setattr__(self, "prior_variance", read_only(Sigma_0))
         object.__setattr__(self, "_root", read_only(_square_root(Sigma_0)))
 
     def design(self, X: FloatArray) -> FloatArray:
@@ -82,7 +89,8 @@ class BayesianLinearRegression(WeightModel):
         Paper: Sec. 5. With A = U S V^T, the evidence of every noise variance costs O(d) after one SVD.
         """
         X, _ = as_matrix(X, "hyperparameter data")
-        y = as_labels(y, len(X)) - self.prior_mean_at(X)
+        y = as_one_set_of_labels(y, len(X)) - self.prior_mean_at(X)
+        check_noise_bounds(noise_bounds)
         U, S, _ = np.linalg.svd(self.whitened_features(X), full_matrices=False)
         u = U.T @ y
         outside = float(((y - U @ u) ** 2).sum())
@@ -97,6 +105,7 @@ class BayesianLinearRegression(WeightModel):
         best = int(np.argmin([minus_evidence(g) for g in grid]))
         around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
         found = minimize_scalar(minus_evidence, bounds=around, method="bounded", options={"xatol": 1e-10})
+        warn_at_bound(float(np.exp(found.x)), noise_bounds)
         return replace(self, noise_variance=float(np.exp(found.x)))
 
 

@@ -9,7 +9,7 @@ from fairpool.models.kernels import VALID
 
 
 def lower_factor(B: FloatArray) -> FloatArray:
-    """L with L L^T = B, for B = I + a positive semi-definite matrix."""
+    """L with L L^T = B, for B positive definite."""
     try:
         L = np.asarray(cholesky(B, lower=True, check_finite=False))
         if not np.isfinite(np.diag(L)).all():
@@ -22,9 +22,9 @@ def lower_factor(B: FloatArray) -> FloatArray:
 def not_positive_definite(B: FloatArray) -> str:
     """The error text for a covariance that is none."""
     if not np.isfinite(B).all():
-        return "the kernel gives values that are not finite on these rows; check its parameters and the data's scale"
+        return "a covariance has values that are not finite; check the kernel's parameters and the data's scale"
     smallest = float(np.linalg.eigvalsh(B)[0])
     return (
-        "the kernel is not positive definite on these rows: identity + covariance / noise has the eigenvalue"
-        f" {smallest:.3g}, below 1; {VALID}"
+        f"a covariance is not positive definite (smallest eigenvalue {smallest:.3g}): the kernel is not a valid one, or"
+        f" the noise variance is too small for rounding; {VALID}, or a larger noise variance"
     )

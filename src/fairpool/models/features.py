@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
-from fairpool.arrays import FloatArray, as_matrix, as_vector, read_only
+from fairpool.arrays import FloatArray, as_generator, as_matrix, as_vector, read_only
 from fairpool.errors import DataError
 
 ACTIVATIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "identity": lambda Z: Z,
     "relu": lambda Z: np.maximum(Z, 0.0),
     "tanh": np.tanh,
-    "logistic": lambda Z: 1 / (1 + np.exp(-Z)),
+    "logistic": expit,
 }
 """The activations of scikit-learn's networks."""
 
@@ -90,7 +91,7 @@ class NetworkFeatures:
             settings: Anything else that `MLPRegressor` takes.
         """
         X, _ = as_matrix(X, "public data")
-        seed = int(np.random.default_rng(rng).integers(2**31))
+        seed = int(as_generator(rng).integers(2**31))
         network = MLPRegressor(hidden_layer_sizes=tuple(hidden_layers), random_state=seed, **settings)
         with warnings.catch_warnings():
             # The features need not be a minimum of anything: the last layer is learned anew by regression.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
-from fairpool.arrays import FloatArray, as_labels, as_matrix, as_noise, positive
+from fairpool.arrays import FloatArray, as_labels, as_matrix, as_noise, as_one_set_of_labels, positive
 from fairpool.models import kernels
 from fairpool.models.cholesky import lower_factor
 from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood
@@ -37,6 +37,7 @@ class GaussianProcess:
         """K_XZ [m, q], or K_XX when Z is not given."""
         if not len(X) or (Z is not None and not len(Z)):
             return np.zeros((len(X), len(X) if Z is None else len(Z)))
+        kernels.check_dimensions(self.kernel, X.shape[1])
         K = np.asarray(self.kernel(X, Z), dtype=np.float64)
         if Z is None:
             kernels.refuse_indefinite(self.kernel, K)
@@ -54,13 +55,14 @@ class GaussianProcess:
             y: Labels.
             noise_variance: One number, or one per row; None: the model's. An infinite one silences its row.
         """
+        X, columns = as_matrix(X, "training data")
         X, y, scale, L = self._prepare(X, y, noise_variance)
         alpha = (scale * cho_solve((L, True), (scale * y.T).T, check_finite=False).T).T
-        return KernelPosterior(self, X, scale, L, alpha)
+        return KernelPosterior(self, X, scale, L, alpha, columns)
 
     def log_marginal_likelihood(self, X: Any, y: Any, noise_variance: Any = None) -> float:
         """log p(y | X): how well the model explains the labels before it has seen them."""
-        X, y, scale, L = self._prepare(X, y, noise_variance)
+        X, y, scale, L = self._prepare(X, as_one_set_of_labels(y, len(X)), noise_variance)
         w = np.asarray(cho_solve((L, True), scale * y, check_finite=False))
         log_det = 2 * np.log(np.diag(L)).sum() - 2 * np.log(scale).sum()
         return float(-0.5 * (scale * y @ w + log_det + len(y) * np.log(2 * np.pi)))
@@ -84,7 +86,7 @@ class GaussianProcess:
             self.kernel,
             self.noise_variance,
             X,
-            as_labels(y, len(X)),
+            as_one_set_of_labels(y, len(X)),
             rng,
             restarts,
             noise_bounds,

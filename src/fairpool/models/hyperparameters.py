@@ -8,8 +8,9 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.base import clone
 
-from fairpool.arrays import FloatArray
+from fairpool.arrays import FloatArray, as_count, as_generator
 from fairpool.errors import DataError, FairpoolWarning
+from fairpool.models.kernels import check_dimensions
 
 NOISE_BOUNDS = (1e-5, 1e5)
 """Where the noise variance is searched, the same as scikit-learn's WhiteKernel."""
@@ -35,8 +36,8 @@ def maximise_likelihood(
 
     The first search starts at the given values, the others uniformly within the bounds (in logarithms).
     """
-    if not len(y) or y.ndim != 1:
-        raise DataError(f"hyperparameters cannot be learned from labels of shape {y.shape}; give at least one row")
+    check_noise_bounds(noise_bounds)
+    check_dimensions(kernel, X.shape[1])
     kernel = clone(kernel)
 
     def minus_likelihood(theta: FloatArray) -> tuple[float, FloatArray]:
@@ -49,8 +50,10 @@ def maximise_likelihood(
 
     bounds = np.vstack([kernel.bounds.reshape(-1, 2), np.log(noise_bounds)])
     given = np.append(kernel.theta, np.log(noise))
-    rng = np.random.default_rng(rng)
-    starts = [np.clip(given, *bounds.T), *(rng.uniform(*bounds.T) for _ in range(restarts))]
+    if restarts and not np.isfinite(bounds).all():
+        raise DataError("random restarts need finite bounds for every parameter of the kernel")
+    rng = as_generator(rng)
+    starts = [np.clip(given, *bounds.T), *(rng.uniform(*bounds.T) for _ in range(as_count(restarts, "restarts", 0)))]
     runs: list[OptimizeResult] = [
         minimize(minus_likelihood, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in starts
     ]
@@ -62,5 +65,24 @@ def maximise_likelihood(
         )
     if best.status == 1:
         warnings.warn(f"the likelihood's search stopped early: {best.message}", FairpoolWarning, stacklevel=3)
+    noise = float(np.exp(best.x[-1]))
+    warn_at_bound(noise, noise_bounds)
     kernel.theta = best.x[:-1]
-    return kernel, float(np.exp(best.x[-1]))
+    return kernel, noise
+
+
+def check_noise_bounds(bounds: tuple[float, float]) -> None:
+    """Refuse bounds that no noise variance can lie between."""
+    if not 0 < bounds[0] < bounds[1] < np.inf:
+        raise DataError(f"noise_bounds {bounds} must be two finite numbers above 0, the smaller first")
+
+
+def warn_at_bound(noise: float, bounds: tuple[float, float]) -> None:
+    """Say so where the best noise variance is at the end of what was searched: the labels' scale is unusual."""
+    if min(noise / bounds[0], bounds[1] / noise) < 1 + 1e-4:
+        warnings.warn(
+            f"the best noise variance found, {noise:.3g}, is at the end of the range searched; standardise the labels,"
+            f" or give other noise_bounds than {bounds}",
+            FairpoolWarning,
+            stacklevel=4,
+        )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from fairpool.arrays import FloatArray, as_matrix
+from fairpool.arrays import FloatArray, as_count, as_generator, as_matrix
 from fairpool.errors import DataError
 from fairpool.models import kernels
 
@@ -32,10 +32,10 @@ def inducing_points(
             it to everybody.
     """
     X, _ = as_matrix(X, "inputs to choose inducing points from")
-    if not 1 <= count <= len(X):
+    if not 1 <= as_count(count, "count", 0) <= len(X):
         raise DataError(f"{count} inducing points cannot be chosen from {len(X)} rows; take 1 to {len(X)}")
     if method == "kmeans":
-        seed = int(np.random.default_rng(rng).integers(2**31))
+        seed = int(as_generator(rng).integers(2**31))
         distinct = len(np.unique(X, axis=0))
         clusters = KMeans(min(count, distinct), n_init=1, random_state=seed).fit(X)
         large = np.bincount(clusters.labels_, minlength=clusters.n_clusters) >= least_rows

@@ -67,6 +67,8 @@ def _stationary(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, 
         K, slope = _exponential(np.sqrt(cdist(A, B, "sqeuclidean")))
     else:
         r2 = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2 * (A @ B.T)
+        if X is Z:
+            np.fill_diagonal(r2, 0.0)  # exactly, whatever the data's scale
         K, slope = _smooth(np.maximum(r2, 0.0, out=r2), nu)
 
     def pullback(G: FloatArray) -> FloatArray:

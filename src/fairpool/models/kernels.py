@@ -15,16 +15,36 @@ ALWAYS_POSITIVE = (sk.ConstantKernel, sk.RBF, sk.Matern, sk.RationalQuadratic, s
 
 def checked(kernel: sk.Kernel) -> sk.Kernel:
     """A copy of the kernel, when it can be the covariance of a latent function."""
-    if not isinstance(kernel, sk.Kernel):
+    if not isinstance(kernel, sk.Kernel) or isinstance(kernel, sk.CompoundKernel):
         raise KernelError(
             f"{kernel!r} is not a kernel; give one of sklearn.gaussian_process.kernels, such as 1.0 * RBF([1, 1])"
         )
-    if any(isinstance(leaf, sk.WhiteKernel) for leaf in leaves(kernel)):
-        raise KernelError(
-            "the kernel contains a WhiteKernel; leave it out and give noise_variance instead:"
-            " noise tells nothing about the latent function"
-        )
+    for leaf in leaves(kernel):
+        if isinstance(leaf, sk.WhiteKernel):
+            raise KernelError(
+                "the kernel contains a WhiteKernel; leave it out and give noise_variance instead:"
+                " noise tells nothing about the latent function"
+            )
+        if isinstance(leaf, sk.ConstantKernel) and not 0 < leaf.constant_value < np.inf:
+            raise KernelError(f"the kernel contains the factor {leaf.constant_value}, which must be finite and above 0")
     return clone(kernel)
+
+
+def check_dimensions(kernel: sk.Kernel, columns: int) -> None:
+    """Refuse a kernel with one length scale per feature for another number of features."""
+    for leaf in leaves(kernel):
+        scales = np.size(getattr(leaf, "length_scale", 1.0))
+        if scales not in (1, columns):
+            raise KernelError(f"the kernel {leaf} has {scales} length scales, but the data has {columns} columns")
+
+
+def _always_positive(kernel: sk.Kernel) -> bool:
+    if isinstance(kernel, sk.KernelOperator):
+        return _always_positive(kernel.k1) and _always_positive(kernel.k2)
+    if isinstance(kernel, sk.Exponentiation):
+        whole = float(kernel.exponent).is_integer() and kernel.exponent > 0
+        return whole and _always_positive(kernel.kernel)
+    return type(kernel) in ALWAYS_POSITIVE
 
 
 def leaves(kernel: sk.Kernel) -> list[sk.Kernel]:
@@ -33,8 +53,6 @@ def leaves(kernel: sk.Kernel) -> list[sk.Kernel]:
         return leaves(kernel.k1) + leaves(kernel.k2)
     if isinstance(kernel, sk.Exponentiation):
         return leaves(kernel.kernel)
-    if isinstance(kernel, sk.CompoundKernel):
-        return [leaf for part in kernel.kernels for leaf in leaves(part)]
     return [kernel]
 
 
@@ -44,8 +62,10 @@ def refuse_indefinite(kernel: sk.Kernel, K: FloatArray) -> None:
     Identity + K / noise can be positive definite all the same, and would then give wrong values in silence.
     Kernels known to be positive definite are not looked at, since eigenvalues cost ten factorisations.
     """
-    if all(type(leaf) in ALWAYS_POSITIVE for leaf in leaves(kernel)) or not K.size:
+    if not K.size or _always_positive(kernel):
         return
+    if not np.isfinite(K).all():
+        raise KernelError(f"the kernel {kernel} gives values that are not finite on these rows")
     eigenvalues = np.linalg.eigvalsh(K)
     if not eigenvalues[0] >= -1e-8 * max(eigenvalues[-1], 0.0):
         raise KernelError(

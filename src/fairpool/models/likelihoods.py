@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotrf, dpotri, dpstrf
 
 from fairpool.arrays import FloatArray
 from fairpool.models.kernel_gradients import kernel_with_gradient
-
-JITTER = 1e-10
-"""Added to K_UU, relative to its mean diagonal: inducing points may coincide, or nearly."""
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -39,10 +37,10 @@ def dtc_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray, U: F
     With A = K_XU L_U^-T and B = I + A^T A / noise, C^-1 A = A B^-1 / noise, so that G = 1/2 (a a^T - C^-1) is never
     formed: the derivative by K_XU is 2 G V and by K_UU it is -V^T G V, where V = K_XU K_UU^-1 = A L_U^-1.
     """
+    U = U[independent_rows(kernel(U))]  # the others tell nothing more: Q is the same without them
     m, d = len(X), len(U)
     K_UU, pullback_UU = kernel_with_gradient(kernel, U, U)
     K_XU, pullback_XU = kernel_with_gradient(kernel, X, U)
-    K_UU[np.diag_indices_from(K_UU)] += JITTER * K_UU.trace() / d
     L_U = np.linalg.cholesky(K_UU)
     A = np.asarray(solve_triangular(L_U, K_XU.T, lower=True, check_finite=False)).T
     L_B = np.linalg.cholesky(np.eye(d) + A.T @ A / noise)
@@ -59,3 +57,16 @@ def dtc_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray, U: F
     trace_C_inverse = (m - d + B_inverse.trace()) / noise
     gradient = pullback_XU(2 * GV) + pullback_UU(-(V.T @ GV))
     return float(value), np.append(gradient, 0.5 * noise * (a @ a - trace_C_inverse))
+
+
+def independent_rows(K_UU: FloatArray) -> NDArray[np.intp]:
+    """Which inducing points are not told by those before them, to rounding: the pivots of a Cholesky factorisation.
+
+    Points that coincide, or nearly, would make K_UU singular. Leaving them out changes K_XU K_UU^-1 K_UX by no more
+    than rounding, while adding jitter would change it by as much as the jitter.
+    """
+    if not np.isfinite(K_UU).all():
+        raise np.linalg.LinAlgError
+    tolerance = 10 * len(K_UU) * np.finfo(float).eps * max(float(np.diag(K_UU).max()), np.finfo(float).tiny)
+    _, pivots, rank, _ = dpstrf(K_UU, tol=tolerance, lower=1)
+    return np.sort(pivots[:rank] - 1).astype(np.intp)

@@ -27,10 +27,12 @@ def mnlp(y: Any, mean: Any, variance: Any) -> Any:
     0.9189
     """
     y, mean, variance = (np.asarray(a, dtype=np.float64) for a in (y, mean, variance))
-    if y.ndim != 1 or len(mean) != len(y) or variance.shape != y.shape or not len(y):
+    if y.ndim != 1 or not len(y) or not mean.ndim or len(mean) != len(y) or variance.shape != y.shape:
         raise DataError(
             f"mnlp needs y [t], mean [t] or [t, k], variance [t]; got {y.shape}, {mean.shape}, {variance.shape}"
         )
+    if not (variance > 0).all():
+        raise DataError(f"mnlp needs variances above 0; the smallest is {variance.min():g}")
     error: FloatArray = (mean.T - y) ** 2 / variance
     score = np.mean(0.5 * (np.log(2 * np.pi * variance) + error), axis=-1)
     return float(score) if mean.ndim == 1 else score

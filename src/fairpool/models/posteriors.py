@@ -40,6 +40,7 @@ class KernelPosterior:
         scale: S, one over the square root of each row's noise variance [m].
         factor: L [m, m], lower.
         alpha: [m], or [m, k] for k sets of labels.
+        columns: The names of the inputs' columns, if known; a table to predict must have the same.
     """
 
     model: "GaussianProcess"
@@ -47,10 +48,14 @@ class KernelPosterior:
     scale: FloatArray
     factor: FloatArray
     alpha: FloatArray
+    columns: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"KernelPosterior({len(self.X)} rows x {self.X.shape[1]} inputs)"
 
     def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of y* at X [t, p], observation noise included."""
-        X = as_inputs(X, self.X.shape[1])
+        X = as_inputs(X, self.X.shape[1], self.columns)
         K_sX = self.model.covariance(X, self.X)
         W = solve_triangular(self.factor, (K_sX * self.scale).T, lower=True)
         variance = self.model.prior_variance(X) - np.einsum("ij,ij->j", W, W)
@@ -71,25 +76,38 @@ class WeightPosterior:
         inputs: Number p of input columns.
         weights: Posterior mean of u [d], or [d, k] for k sets of labels.
         factor: L [d, d], lower.
+        columns: The names of the inputs' columns, if known; a table to predict must have the same.
     """
 
     model: "WeightModel"
     inputs: int
     weights: FloatArray
     factor: FloatArray
+    columns: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"WeightPosterior({len(self.factor)} weights, {self.inputs} inputs)"
 
     def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of y* at X [t, p], observation noise included."""
-        X = as_inputs(X, self.inputs)
+        X = as_inputs(X, self.inputs, self.columns)
         A = self.model.whitened_features(X)
         W = solve_triangular(self.factor, A.T, lower=True)
         variance = self.model.residual_variance(X, A) + np.einsum("ij,ij->j", W, W)
         return (self.model.prior_mean_at(X) + (A @ self.weights).T).T, variance + self.model.noise_variance
 
 
-def as_inputs(X: Any, columns: int) -> FloatArray:
-    """Inputs to predict at [t, p], refused when they do not have the training data's p columns."""
-    matrix, _ = as_matrix(X, "inputs to predict")
-    if matrix.shape[1] != columns:
-        raise DataError(f"inputs to predict have {matrix.shape[1]} columns, the model was trained on {columns}")
+TrainedPosterior = KernelPosterior | WeightPosterior
+"""What the models of this library learn."""
+
+
+def as_inputs(X: Any, inputs: int, columns: tuple[str, ...] | None) -> FloatArray:
+    """Inputs to predict at [t, p], refused when they do not have the training data's columns."""
+    matrix, found = as_matrix(X, "inputs to predict")
+    if matrix.shape[1] != inputs:
+        raise DataError(f"inputs to predict have {matrix.shape[1]} columns, the model was trained on {inputs}")
+    if found and columns and found != columns:
+        raise DataError(
+            f"inputs to predict have columns {', '.join(found)}; the model needs {', '.join(columns)}, in order"
+        )
     return matrix

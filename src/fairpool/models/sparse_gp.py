@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from fairpool.arrays import FloatArray, as_labels, as_matrix, positive
+from fairpool.arrays import FloatArray, as_matrix, as_one_set_of_labels, positive
 from fairpool.errors import DataError
 from fairpool.models import kernels
 from fairpool.models.cholesky import lower_factor
 from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood
-from fairpool.models.likelihoods import JITTER, dtc_likelihood
+from fairpool.models.likelihoods import dtc_likelihood, independent_rows
 from fairpool.models.weight_model import WeightModel
 
 
@@ -41,11 +41,13 @@ class SparseGaussianProcess(WeightModel):
         object.__setattr__(self, "inducing_points", U)
 
     @cached_property
-    def _L_U(self) -> FloatArray:
+    def _basis(self) -> tuple[FloatArray, FloatArray]:
+        """The inducing points that tell something, and L_U with L_U L_U^T = their K_UU."""
+        kernels.check_dimensions(self.kernel, self.inducing_points.shape[1])
         K_UU = np.asarray(self.kernel(self.inducing_points), dtype=np.float64)
         kernels.refuse_indefinite(self.kernel, K_UU)
-        K_UU[np.diag_indices_from(K_UU)] += JITTER * K_UU.trace() / len(K_UU)
-        return lower_factor(K_UU)
+        kept = independent_rows(K_UU)
+        return self.inducing_points[kept], lower_factor(K_UU[np.ix_(kept, kept)])
 
     def whitened_features(self, X: FloatArray) -> FloatArray:
         """K_XU L_U^-T [m, d] with L_U L_U^T = K_UU."""
@@ -54,10 +56,11 @@ class SparseGaussianProcess(WeightModel):
                 f"the inducing points have {self.inducing_points.shape[1]} columns, the data {X.shape[1]};"
                 " choose them from the same features"
             )
+        U, L_U = self._basis
         if not len(X):
-            return np.zeros((0, len(self.inducing_points)))
-        K_UX = np.asarray(self.kernel(self.inducing_points, X), dtype=np.float64)
-        A: FloatArray = np.asarray(solve_triangular(self._L_U, K_UX, lower=True, check_finite=False)).T
+            return np.zeros((0, len(U)))
+        K_UX = np.asarray(self.kernel(U, X), dtype=np.float64)
+        A: FloatArray = np.asarray(solve_triangular(L_U, K_UX, lower=True, check_finite=False)).T
         return A
 
     def residual_variance(self, X: FloatArray, A: FloatArray) -> FloatArray:
@@ -84,7 +87,7 @@ class SparseGaussianProcess(WeightModel):
             self.kernel,
             self.noise_variance,
             X,
-            as_labels(y, len(X)),
+            as_one_set_of_labels(y, len(X)),
             rng,
             restarts,
             noise_bounds,

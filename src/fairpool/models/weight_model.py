@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
-from fairpool.arrays import FloatArray, as_labels, as_matrix, as_noise
+from fairpool.arrays import (
+    FloatArray,
+    as_count,
+    as_labels,
+    as_matrix,
+    as_noise,
+    as_numeric,
+    as_one_set_of_labels,
+    positive,
+    read_only,
+)
 from fairpool.errors import DataError
 from fairpool.models.cholesky import lower_factor
 from fairpool.models.posteriors import WeightPosterior
@@ -31,6 +41,7 @@ class PartySummary:
         noise_variance: Variance of its labels' noise.
         rows: How many rows went in.
         inputs: Number p of input columns.
+        probe: What the model's features are at a few fixed inputs, to tell summaries of different models apart.
     """
 
     name: str
@@ -39,14 +50,53 @@ class PartySummary:
     noise_variance: float
     rows: int
     inputs: int
+    probe: FloatArray
+
+    def __post_init__(self) -> None:
+        where = f'the summary of "{self.name}"'
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise DataError(f"a summary's party is named {self.name!r}; give it a name that is not empty")
+        for field in ("gram", "moment", "probe"):
+            values = read_only(as_numeric(getattr(self, field), f"{where}: {field}"))
+            if not np.isfinite(values).all():
+                raise DataError(f"{where}: {field} has values that are not finite")
+            object.__setattr__(self, field, values)
+        d = len(self.moment) if self.moment.ndim == 1 else -1
+        if self.gram.shape != (d, d) or self.probe.ndim != 2:
+            raise DataError(
+                f"{where}: gram {self.gram.shape} and moment {self.moment.shape} do not fit: [d, d] and [d]"
+            )
+        largest = float(np.abs(self.gram).max(initial=0.0))
+        if not np.allclose(self.gram, self.gram.T, atol=1e-9 * largest) or (
+            d and np.linalg.eigvalsh(self.gram)[0] < -1e-9 * d * largest
+        ):
+            raise DataError(f"{where}: gram is not a sum of squares (symmetric, without negative eigenvalues)")
+        object.__setattr__(self, "noise_variance", positive(self.noise_variance, f"{where}: noise_variance"))
+        as_count(self.rows, f"{where}: rows", 0)
+
+    def refuse_other_model(self, probe: FloatArray) -> None:
+        """Refuse a model whose features differ from those this summary was made with."""
+        if self.probe.shape != probe.shape or not np.allclose(self.probe, probe, rtol=1e-6, atol=1e-9):
+            raise DataError(
+                f'the summary of "{self.name}" was made with another model; summarise all with the same one'
+            )
 
     def __add__(self, other: "PartySummary") -> "PartySummary":
-        same = (self.name, self.noise_variance, self.inputs, self.gram.shape)
-        if same != (other.name, other.noise_variance, other.inputs, other.gram.shape):
-            raise DataError(f'summaries of "{self.name}" and "{other.name}" do not belong to the same party and model')
+        if self.name != other.name:
+            raise DataError(f'summaries of "{self.name}" and "{other.name}" are not of one party')
+        other.refuse_other_model(self.probe)
+        if not self.rows or not other.rows:  # an empty batch says nothing, of its noise neither
+            return self if self.rows else other
+        if self.noise_variance != other.noise_variance:
+            raise DataError(
+                f'batches of "{self.name}" have noise variances {self.noise_variance} and {other.noise_variance}'
+            )
         return replace(
             self, gram=self.gram + other.gram, moment=self.moment + other.moment, rows=self.rows + other.rows
         )
+
+    def __repr__(self) -> str:
+        return f"PartySummary({self.name!r}, {self.rows} rows, {len(self.moment)} weights)"
 
     def __len__(self) -> int:
         return self.rows
@@ -77,17 +127,19 @@ class WeightModel(ABC):
             y: Labels.
             noise_variance: One number, or one per row; None: the model's. An infinite one silences its row.
         """
-        X, _ = as_matrix(X, "training data")
+        X, columns = as_matrix(X, "training data")
         y = as_labels(y, len(X))
         noise = as_noise(self.noise_variance if noise_variance is None else noise_variance, len(X), "training data")
         A = self.whitened_features(X) / np.sqrt(noise)[:, None]
         residual = ((y.T - self.prior_mean_at(X)) / np.sqrt(noise)).T
-        return self.posterior_from_moments(A.T @ A, A.T @ residual, X.shape[1])
+        return self.posterior_from_moments(A.T @ A, A.T @ residual, X.shape[1], columns)
 
-    def posterior_from_moments(self, precision: FloatArray, moment: FloatArray, inputs: int) -> WeightPosterior:
+    def posterior_from_moments(
+        self, precision: FloatArray, moment: FloatArray, inputs: int, columns: tuple[str, ...] | None = None
+    ) -> WeightPosterior:
         """The posterior from sums over rows alone: A^T D^-1 A [d, d] and A^T D^-1 (y - prior mean) [d] or [d, k]."""
         L = lower_factor(np.eye(len(precision)) + precision)
-        return WeightPosterior(self, inputs, cho_solve((L, True), moment, check_finite=False), L)
+        return WeightPosterior(self, inputs, cho_solve((L, True), moment, check_finite=False), L, columns)
 
     def summarise(self, party: Party) -> PartySummary:
         """A party's sufficient statistics, all that the chain needs of it; add up batches of one party with +."""
@@ -97,14 +149,20 @@ class WeightModel(ABC):
         A = self.whitened_features(party.X)
         s2 = float(noise[0]) if len(noise) else self.noise_variance
         residual = party.y - self.prior_mean_at(party.X)
-        return PartySummary(party.name, A.T @ A, A.T @ residual, s2, len(party), party.X.shape[1])
+        inputs = party.X.shape[1]
+        return PartySummary(party.name, A.T @ A, A.T @ residual, s2, len(party), inputs, self.probe(inputs))
+
+    def probe(self, inputs: int) -> FloatArray:
+        """Features and prior mean at a few fixed inputs [3, d + 1]; models that agree there have the same features."""
+        X = np.sin(np.arange(1.0, 3 * inputs + 1)).reshape(3, inputs)
+        return np.column_stack([self.whitened_features(X), self.prior_mean_at(X)])
 
     def log_marginal_likelihood(self, X: Any, y: Any, noise_variance: Any = None) -> float:
         """log p(y | X): how well the model explains the labels before it has seen them."""
         X, _ = as_matrix(X, "training data")
         noise = as_noise(self.noise_variance if noise_variance is None else noise_variance, len(X), "training data")
         A = self.whitened_features(X) / np.sqrt(noise)[:, None]
-        y = (as_labels(y, len(X)) - self.prior_mean_at(X)) / np.sqrt(noise)
+        y = (as_one_set_of_labels(y, len(X)) - self.prior_mean_at(X)) / np.sqrt(noise)
         L = lower_factor(np.eye(A.shape[1]) + A.T @ A)
         # (I + A A^T)^-1 y = y - A w with w the posterior weights: no difference of two large squares.
         w = np.asarray(cho_solve((L, True), A.T @ y, check_finite=False))

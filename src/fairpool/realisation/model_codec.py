@@ -17,6 +17,8 @@ from fairpool.models import (
 )
 from fairpool.models.features import ACTIVATIONS
 
+TINY = float(np.finfo(float).tiny)
+
 KERNELS: dict[str, tuple[str, ...]] = {
     "ConstantKernel": ("constant_value",),
     "RBF": ("length_scale",),
@@ -77,6 +79,8 @@ def encode_kernel(kernel: Any) -> dict[str, Any]:
         return {"kernel": name, "k1": encode_kernel(kernel.kernel), "exponent": float(kernel.exponent)}
     if name not in KERNELS or type(kernel) is not getattr(sk, name):
         raise RewardFileError(f"a kernel of type {name} cannot be put into a file; there are {', '.join(KERNELS)}")
+    if not all(np.isfinite(getattr(kernel, p)).all() for p in KERNELS[name]):
+        raise RewardFileError(f"the kernel {kernel} has a parameter that is not finite; Matern(nu=inf) is RBF")
     return {"kernel": name} | {p: np.asarray(getattr(kernel, p), dtype=float).tolist() for p in KERNELS[name]}
 
 
@@ -93,7 +97,8 @@ def decode_kernel(description: dict[str, Any], depth: int = 0) -> Any:
         raise RewardFileError(f"no kernel {name!r} is known")
     parameters = {p: np.asarray(description[p], dtype=float) for p in KERNELS[name]}
     for p, value in parameters.items():
-        if value.ndim > 1 or not (value > 0).all() or not np.isfinite(value).all():
+        fine = value >= 0 if p == "sigma_0" else value > 0
+        if value.ndim > 1 or not fine.all() or not np.isfinite(value).all():
             raise RewardFileError(f"its kernel has {p} = {description[p]!r}, needs finite numbers above 0")
     return getattr(sk, name)(**{p: value if value.ndim else float(value) for p, value in parameters.items()})
 
@@ -114,35 +119,39 @@ def decode_encoding(description: dict[str, Any]) -> TableEncoding:
     columns: list[NumberColumn | CategoryColumn] = []
     for column in description["columns"]:
         if "levels" in column:
-            columns.append(CategoryColumn(_text(column["name"]), tuple(_text(level) for level in column["levels"])))
+            columns.append(CategoryColumn(text(column["name"]), tuple(text(level) for level in column["levels"])))
         else:
-            columns.append(NumberColumn(_text(column["name"]), _finite(column["mean"]), _positive(column["scale"])))
-    target = _text(description["target"])
-    return TableEncoding(tuple(columns), target, _finite(description["mean"]), _positive(description["scale"]))
+            columns.append(
+                NumberColumn(
+                    text(column["name"]), number(column["mean"], "mean"), number(column["scale"], "scale", TINY)
+                )
+            )
+    target = text(description["target"])
+    return TableEncoding(
+        tuple(columns), target, number(description["mean"], "mean"), number(description["scale"], "scale", TINY)
+    )
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
+    """A name in a file."""
     if not isinstance(value, str):
         raise RewardFileError(f"{value!r} is not a name")
     return value
 
 
-def _finite(value: Any) -> float:
-    if not isinstance(value, int | float) or not np.isfinite(value):
-        raise RewardFileError(f"{value!r} is not a finite number")
-    return float(value)
-
-
-def _positive(value: Any) -> float:
-    if _finite(value) <= 0:
-        raise RewardFileError(f"{value!r} is not above 0")
+def number(value: Any, name: str, least: float = -np.inf, most: float = np.inf) -> float:
+    """A number in a file, within bounds."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        raise RewardFileError(f"{name} {value!r} is not a finite number")
+    if not least <= value <= most:
+        raise RewardFileError(f"{name} {value!r} is outside {least:g} .. {most:g}")
     return float(value)
 
 
 def _decode_network(description: dict[str, Any], tensors: dict[str, FloatArray]) -> NetworkFeatures:
-    layers, activation = int(description["layers"]), description["activation"]
-    if activation not in ACTIVATIONS or not 1 <= layers <= 100:
-        raise RewardFileError(f"its network has activation {activation!r} and {layers} layers")
+    layers, activation = int(number(description["layers"], "layers", 1, 100)), description["activation"]
+    if activation not in ACTIVATIONS:
+        raise RewardFileError(f"its network has the activation {activation!r}")
     W = tuple(tensors[f"network.weights.{k}"] for k in range(layers))
     b = tuple(tensors[f"network.intercepts.{k}"] for k in range(layers))
     for k in range(layers):

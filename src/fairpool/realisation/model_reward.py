@@ -10,7 +10,7 @@ import pyarrow as pa
 from fairpool.arrays import FloatArray
 from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError
-from fairpool.models import Posterior
+from fairpool.models import TrainedPosterior
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,8 @@ class ModelReward:
         holds_inputs_of_others: Whether the model, and so its file, contains rows of other parties' inputs.
         rho: The rho of the reward scheme, if known.
         encoding: How a table becomes the model's inputs, and predictions become the target's units, if known.
+        for_evaluation: Whether it was trained on several draws of the noise, or on noise that is not nested: such a
+            model must not leave the central party, and cannot be saved.
     """
 
     party: str
@@ -36,10 +38,11 @@ class ModelReward:
     value: float
     eta: float
     tau: float
-    posterior: Posterior
+    posterior: TrainedPosterior
     holds_inputs_of_others: bool = False
     rho: float | None = None
     encoding: TableEncoding | None = None
+    for_evaluation: bool = False
 
     def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of y* at X [t, p], observation noise included (never eta)."""

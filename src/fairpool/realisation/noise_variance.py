@@ -1,14 +1,15 @@
 """Sec. 4.3: the noise variance eta_i at which party i's reward data is worth just its reward."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.optimize import toms748
 
-from fairpool.arrays import FloatArray
+from fairpool.arrays import FloatArray, as_numbers
 from fairpool.contributions import shapley
-from fairpool.errors import GameError, RewardError
+from fairpool.errors import FairpoolWarning, GameError, RewardError
 from fairpool.information import RewardCurve
 from fairpool.rewards.scheme import RewardScheme, round_down
 from fairpool.values import Game, InformationGain, tolerance_of
@@ -70,9 +71,7 @@ def _solve(curve: RewardCurve, target: float, alone: float, total: float, tolera
 
 def check_targets(game: Game, rewards: Any) -> FloatArray:
     """The targets [n], when noise can reach them: between what a party has alone and what all have together."""
-    targets = np.asarray(rewards, dtype=np.float64)
-    if targets.shape != (game.n,) or not np.isfinite(targets).all():
-        raise RewardError(f"rewards {rewards} are not one finite number for each of the {game.n} parties")
+    targets = as_numbers(rewards, game.n, "rewards")
     tolerance = tolerance_of(game)
     for name, target, alone in zip(game.names, targets, game.alone, strict=True):
         if target > game.total + tolerance:
@@ -91,5 +90,7 @@ def check_targets(game: Game, rewards: Any) -> FloatArray:
 def _remedy(game: Game) -> str:
     if not game.enumerable:
         return 'use a smaller rho, such as "rational"'
-    rho = RewardScheme(game, shapley(game)).rho_rational
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FairpoolWarning)
+        rho = RewardScheme(game, shapley(game)).rho_rational
     return f"use rho <= {min(round_down(rho), 1.0):g}" if rho > 0 else "give it at least that"

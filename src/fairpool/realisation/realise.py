@@ -1,20 +1,14 @@
 """Sec. 4.3: train every party's reward model on its own labels and the others' noisy ones."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from fairpool.arrays import FloatArray
-from fairpool.errors import RewardError
-from fairpool.models import (
-    KernelPosterior,
-    Posterior,
-    SparseGaussianProcess,
-    WeightModel,
-    WeightPosterior,
-)
-from fairpool.parties import Pool
+from fairpool.arrays import FloatArray, as_count, as_generator
+from fairpool.models import KernelPosterior, SparseGaussianProcess, TrainedPosterior, WeightModel
 from fairpool.realisation.model_reward import ModelReward
 from fairpool.realisation.noise import label_noise
 from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
@@ -47,11 +41,11 @@ def realise(
     """
     levels = noise_levels(game, rewards)
     assert isinstance(game, InformationGain)  # noise_levels refuses any other
-    if draws is not None and draws < 1:
-        raise RewardError(f"draws {draws} must be at least 1")
-    rng = np.random.default_rng(rng)
+    shape = () if draws is None else (as_count(draws, "draws", 1),)
+    rng = as_generator(rng)
     train = _from_summaries if game.pool is None else _from_rows
-    posteriors = dict(train(game, levels, noise, () if draws is None else (draws,), rng))
+    posteriors = dict(train(game, levels, noise, shape, rng))
+    columns = game.pool.columns if game.pool else None
     return tuple(
         ModelReward(
             name,
@@ -59,8 +53,9 @@ def realise(
             level.value,
             level.eta,
             level.tau,
-            posteriors[i],
+            replace(posteriors[i], columns=columns),
             _shows_others(game, i, posteriors[i]),
+            for_evaluation=draws is not None or noise != "nested",
         )
         for i, (name, target, level) in enumerate(zip(game.names, np.asarray(rewards), levels, strict=True))
     )
@@ -72,7 +67,7 @@ def _from_rows(
     kind: str,
     draws: tuple[int, ...],
     rng: np.random.Generator,
-) -> Iterator[tuple[int, Posterior]]:
+) -> Iterator[tuple[int, TrainedPosterior]]:
     assert game.pool is not None
     pool = game.pool
     y = np.broadcast_to(pool.y.reshape(-1, *[1] * len(draws)), (len(pool.y), *draws))
@@ -92,7 +87,7 @@ def _from_summaries(
     kind: str,
     draws: tuple[int, ...],
     rng: np.random.Generator,
-) -> Iterator[tuple[int, Posterior]]:
+) -> Iterator[tuple[int, TrainedPosterior]]:
     """From sufficient statistics alone: noise N(0, eta I) on a party's labels is N(0, eta G) on its moment A^T y."""
     model, summaries = game.model, game.summaries
     assert isinstance(model, WeightModel)
@@ -102,7 +97,7 @@ def _from_summaries(
     moments = np.array([s.moment for s in summaries])
     moments = np.broadcast_to(moments.reshape(*moments.shape, *[1] * len(draws)), (*moments.shape, *draws))
 
-    def train(i: int, noisy: FloatArray, eta: float) -> Posterior:
+    def train(i: int, noisy: FloatArray, eta: float) -> TrainedPosterior:
         weight = 1 / np.where(np.arange(len(s2)) == i, s2, s2 + eta)
         return model.posterior_from_moments(
             np.tensordot(weight, grams, axes=1), np.tensordot(weight, noisy, axes=1), summaries[0].inputs
@@ -123,20 +118,19 @@ def _root(G: FloatArray) -> FloatArray:
     return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
 
 
-def _shows_others(game: InformationGain, i: int, posterior: Posterior) -> bool:
-    """Whether a posterior contains a row of another party's inputs: as training data, or as an inducing point."""
-    if game.pool is None:
-        return False
+def _shows_others(game: InformationGain, i: int, posterior: TrainedPosterior) -> bool:
+    """Whether a posterior contains a row of another party's inputs.
+
+    As training data (exact Gaussian process), as an inducing point, or as all that the precision was made of: with a
+    single row a, B - I - P_i is a multiple of a a^T. (Summaries show no rows to compare inducing points with.)
+    """
     if isinstance(posterior, KernelPosterior):
-        return len(posterior.X) > len(game.pool.parties[i])
-    if isinstance(posterior, WeightPosterior) and isinstance(posterior.model, SparseGaussianProcess):
-        return not _rows(posterior.model.inducing_points).isdisjoint(_others_rows(game.pool, i))
-    return False
-
-
-def _others_rows(pool: Pool, i: int) -> set[bytes]:
-    return _rows(pool.X[pool.owner != i])
-
-
-def _rows(X: FloatArray) -> set[bytes]:
-    return {row.tobytes() for row in np.ascontiguousarray(X + 0.0)}
+        return len(posterior.X) > game.rows[i]
+    if sum(game.rows) - game.rows[i] == 1:
+        return True
+    if game.pool is None or not isinstance(posterior.model, SparseGaussianProcess):
+        return False
+    others = game.pool.X[game.pool.owner != i]
+    scale = np.maximum(game.pool.X.std(axis=0), np.finfo(float).tiny)
+    # Not to the byte: the centre of a cluster of one row is that row only up to rounding.
+    return bool(len(others) and (cdist(posterior.model.inducing_points / scale, others / scale) < 1e-6).any())

@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,14 @@ from safetensors import SafetensorError, safe_open
 from fairpool.arrays import FloatArray
 from fairpool.errors import RewardFileError
 from fairpool.models import GaussianProcess, KernelPosterior, WeightPosterior
-from fairpool.realisation.model_codec import decode_encoding, decode_model, encode_encoding, encode_model
+from fairpool.realisation.model_codec import (
+    decode_encoding,
+    decode_model,
+    encode_encoding,
+    encode_model,
+    number,
+    text,
+)
 from fairpool.realisation.model_reward import ModelReward
 
 ENTRY = "fairpool"
@@ -28,16 +36,19 @@ def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
             " share_inputs=True; otherwise use Bayesian linear regression, or a sparse Gaussian process whose inducing"
             " points are nobody's rows"
         )
+    if reward.for_evaluation:
+        raise RewardFileError(
+            f'the reward of "{reward.party}" is for evaluation (several draws, or noise that is not nested), and would'
+            " tell too much; realise it again with the default settings to hand it out"
+        )
     posterior = reward.posterior
-    model, tensors = encode_model(posterior.model)  # type: ignore[attr-defined]
+    model, tensors = encode_model(posterior.model)
     if isinstance(posterior, KernelPosterior):
         # The factor follows from these: storing it would make the file m times larger.
         tensors |= {"X": posterior.X, "scale": posterior.scale, "alpha": posterior.alpha}
-    elif isinstance(posterior, WeightPosterior):
+    else:
         tensors |= {"weights": posterior.weights, "factor": posterior.factor}
         model["inputs"] = posterior.inputs
-    if any(t.ndim > 1 for name, t in tensors.items() if name in ("alpha", "weights")):
-        raise RewardFileError("a reward trained on several draws of the noise is for evaluation, not to be handed out")
     description = {
         "version": VERSION,
         "party": reward.party,
@@ -47,12 +58,13 @@ def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
         "eta": reward.eta if np.isfinite(reward.eta) else None,
         "holds_inputs_of_others": reward.holds_inputs_of_others,
         "rho": reward.rho,
+        "columns": None if posterior.columns is None else list(posterior.columns),
         "encoding": None if reward.encoding is None else encode_encoding(reward.encoding),
         "model": model,
     }
-    text = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    entry = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
     arrays = {name: np.array(t, dtype=np.float64, order="C") for name, t in tensors.items()}
-    write_atomically(path, safetensors.numpy.save(arrays, metadata={ENTRY: text}))
+    write_atomically(path, safetensors.numpy.save(arrays, metadata={ENTRY: entry}))
 
 
 def load_reward(path: str | Path) -> ModelReward:
@@ -74,15 +86,15 @@ def load_reward(path: str | Path) -> ModelReward:
                 f"it has version {description.get('version')!r}, this fairpool reads version {VERSION}; update fairpool"
             )
         return _decode(description, tensors)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise RewardFileError(f"{path}: not a usable reward file: {what}") from None
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, FloatArray]]:
     with safe_open(path, framework="numpy") as file:
-        text = (file.metadata() or {}).get(ENTRY)
-        if text is None:
+        entry = (file.metadata() or {}).get(ENTRY)
+        if entry is None:
             raise RewardFileError(f"{path}: a safetensors file, but not of a fairpool reward")
         tensors = {}
         for name in file.keys():  # noqa: SIM118 -- not a dict
@@ -90,8 +102,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, FloatArray]]:
                 raise RewardFileError(f'{path}: tensor "{name}" is {file.get_slice(name).get_dtype()}, needs F64')
             tensors[name] = file.get_tensor(name)
     try:
-        description = json.loads(text)
-    except json.JSONDecodeError as error:
+        description = json.loads(entry, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
         raise RewardFileError(f"{path}: its description is not JSON ({error})") from None
     if not isinstance(description, dict):
         raise RewardFileError(f"{path}: its description is not a JSON object")
@@ -110,22 +122,37 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
             raise RewardFileError(f"its arrays do not fit: X {X.shape}, scale {scale.shape}, alpha {alpha.shape}")
         posterior = KernelPosterior(model, X, scale, model.factor(X, scale), alpha)
     else:
-        weights, factor, inputs = tensors["weights"], tensors["factor"], int(d["model"]["inputs"])
+        weights, factor = tensors["weights"], tensors["factor"]
+        inputs = int(number(d["model"]["inputs"], "inputs", 0, 1e6))
         if factor.shape != (len(weights), len(weights)) or weights.ndim != 1 or not (np.diag(factor) > 0).all():
             raise RewardFileError(f"its arrays do not fit: weights {weights.shape}, factor {factor.shape}")
         d_model = model.whitened_features(np.zeros((0, inputs))).shape[1]
         if d_model != len(weights):
             raise RewardFileError(f"it has {len(weights)} weights for {d_model} features")
         posterior = WeightPosterior(model, inputs, weights, factor)
-    eta = np.inf if d["eta"] is None else float(d["eta"])
-    target, value, tau = (float(d[key]) for key in ("target", "value", "tau"))
     encoding = None if d["encoding"] is None else decode_encoding(d["encoding"])
+    columns = None if d["columns"] is None else tuple(text(name) for name in d["columns"])
     inputs = posterior.X.shape[1] if isinstance(posterior, KernelPosterior) else posterior.inputs
-    if encoding is not None and len(encoding.features) != inputs:
-        raise RewardFileError(f"it describes {len(encoding.features)} inputs for a model of {inputs}")
-    rho = None if d["rho"] is None else float(d["rho"])
-    shows = bool(d["holds_inputs_of_others"])
-    return ModelReward(str(d["party"]), target, value, eta, tau, posterior, shows, rho, encoding)
+    for what, named in (("inputs", encoding.features if encoding else None), ("columns", columns)):
+        if named is not None and len(named) != inputs:
+            raise RewardFileError(f"it describes {len(named)} {what} for a model of {inputs}")
+    if not isinstance(d["holds_inputs_of_others"], bool):
+        raise RewardFileError("holds_inputs_of_others must be true or false")
+    return ModelReward(
+        text(d["party"]),
+        number(d["target"], "target", 0),
+        number(d["value"], "value", 0),
+        np.inf if d["eta"] is None else number(d["eta"], "eta", 0),
+        number(d["tau"], "tau", 0, 1),
+        replace(posterior, columns=columns),
+        d["holds_inputs_of_others"],
+        None if d["rho"] is None else number(d["rho"], "rho", 0, 1),
+        encoding,
+    )
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number that JSON knows")
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -141,6 +168,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except IsADirectoryError:
+        raise RewardFileError(f"{path}: is a folder; give a file's name") from None
+    finally:
         Path(temporary).unlink(missing_ok=True)
-        raise

@@ -4,10 +4,11 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from fairpool.arrays import FloatArray
+from fairpool.arrays import FloatArray, as_numbers
 from fairpool.coalitions import mask_of, name_of, names_of, sizes, with_pair, with_party, without_party
 from fairpool.contributions import Contributions
 from fairpool.contributions.shapley import subset_weights
+from fairpool.errors import GameError
 from fairpool.rewards.ties import snap_ties
 from fairpool.values import EXACT_LIMIT, Game, tolerance_of
 from fairpool.values.properties import monotone
@@ -118,7 +119,10 @@ def check_strict_monotonicity(
     """
     i = mask_of([party], game.names).bit_length() - 1  # type: ignore[arg-type]
     v, w, tolerance = game.values(), game_after.values(), max(tolerance_of(game), tolerance_of(game_after))
-    name, before, after = game.names[i], float(rewards[i]), float(rewards_after[i])
+    if game.n != game_after.n:
+        raise GameError(f"the games are of {game.n} and {game_after.n} parties; F4 compares the same parties")
+    r, r_after = (as_numbers(values, game.n, "rewards") for values in (rewards, rewards_after))
+    name, before, after = game.names[i], float(r[i]), float(r_after[i])
     if np.abs(without_party(w, i) - without_party(v, i)).max() > tolerance:
         return Verdict("F4", True, f'does not apply: coalitions without "{name}" changed too')
     gain = (with_party(w, i) - with_party(v, i)).ravel()
@@ -168,7 +172,10 @@ def _proportional(
         with np.errstate(divide="ignore"):
             rho = 1.0 if phi[low] == phi[top] else float(np.log(r[low] / r[top]) / np.log(phi[low] / phi[top]))
         if not 0 < rho < np.inf:
-            why = f'"{game.names[low]}" contributes less than "{game.names[top]}" but does not receive less'
+            a, b = game.names[low], game.names[top]
+            why = f'"{a}" contributes less than "{b}" but does not receive less'
+            if r[low] == 0:
+                why = f'"{a}" contributes something but receives nothing'
             numbers = {"r_i": float(r[low]), "r_j": float(r[top])}
             return Verdict(condition, False, why, Witness((game.names[low], game.names[top]), None, numbers))
     expected = (phi / phi[top]) ** rho * r[top]
@@ -184,10 +191,14 @@ def _proportional(
 def _strict_monotonicity_by_theorem(
     game: Game, contributions: Contributions, weakly_efficient: Verdict, proportional: Verdict
 ) -> Verdict:
-    """F4 compares two games, and one set of rewards cannot show it; but Theorem 1 proves it for its own scheme."""
+    """F4 compares two games, and one set of rewards cannot show it; but Theorem 1 proves it for its own scheme.
+
+    The proof is for one rho. Where rho follows the values, as "stable" and "rational" do, it may change with them, and
+    with it a reward may fall although the party's data got better.
+    """
     proved = contributions.method in ("exact", "banzhaf") and monotone(game).holds
     if proved and weakly_efficient.holds and proportional.holds:
-        return Verdict("F4", True, "Theorem 1 proves it for rewards of this form")
+        return Verdict("F4", True, "Theorem 1 proves it for rewards of this form and a rho that stays the same")
     return Verdict("F4", None, "it compares two games; check_strict_monotonicity does that")
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.arrays import FloatArray
+from fairpool.arrays import FloatArray, as_numbers
 from fairpool.coalitions import Coalition, mask_of, members, name_of, names_of
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
-from fairpool.errors import GameError, RewardError
+from fairpool.errors import GameError
 from fairpool.rewards.fairness import check_fairness
 from fairpool.rewards.stability import stability_of_grand_coalition, stable
 from fairpool.values import Game, tolerance_of
@@ -40,9 +40,7 @@ def check_incentives(
     >>> print(check_incentives(game, shapley(game), [8, 4.8])["R4"])
     R4: fails -- "1" receives 4.8 but has 5 alone
     """
-    r = np.asarray(rewards, dtype=np.float64)
-    if r.shape != (game.n,) or not np.isfinite(r).all():
-        raise RewardError(f"rewards {rewards} are not one finite number for each of the {game.n} parties")
+    r = as_numbers(rewards, game.n, "rewards")
     contributions = as_contributions(phi, game.n)
     masks = _partition(structure, game)
     weakly_efficient = weak_efficiency(game, r, masks)
@@ -125,7 +123,8 @@ def group_welfare(game: Game, r: FloatArray) -> Verdict:
     most, total = game.n * game.total, float(r.sum())
     if total >= most - game.n * tolerance_of(game):
         return Verdict("R7", True, "every reward is as large as it can be")
-    why = f"the rewards sum to {total:.6g}, {total / most:.1%} of the largest possible {most:.6g}"
+    share = f", {total / most:.1%} of" if most > 0 else ", not"
+    why = f"the rewards sum to {total:.6g}{share} the largest possible {most:.6g}"
     return Verdict("R7", False, why, Witness((), None, {"sum of r_i": total, "n v_N": most}))
 
 

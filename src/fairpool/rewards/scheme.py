@@ -10,7 +10,7 @@ import numpy as np
 from fairpool.arrays import FloatArray, read_only
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
-from fairpool.errors import FairpoolWarning, RewardError
+from fairpool.errors import FairpoolWarning, GameError, RewardError
 from fairpool.rewards.ties import parties_up_to, snap_ties
 from fairpool.values import Game, check_properties, tolerance_of
 
@@ -43,6 +43,8 @@ class RewardScheme:
     contributions: Contributions
 
     def __post_init__(self) -> None:
+        if not isinstance(self.game, Game):
+            raise GameError(f"{self.game!r} is not a game; give an InformationGain, ValidationGain or TableGame")
         object.__setattr__(self, "contributions", as_contributions(self.contributions, self.game.n))
         for text in self.warnings:
             warnings.warn(text, FairpoolWarning, stacklevel=3)
@@ -69,7 +71,11 @@ class RewardScheme:
         """
         if not self._anything_to_give:
             return np.zeros(self.game.n)
-        return np.asarray(self.shares ** self.rho(rho) * self.game.total)
+        number = self.rho(rho)
+        rewards = np.asarray(self.shares**number * self.game.total)
+        if number == 0 and rho in ("rational", "stable"):
+            rewards[self.shares == 0] = 0.0  # only "welfare" gives something for nothing
+        return rewards
 
     def rho(self, rho: float | str) -> float:
         """The number that a rho, given as a number or a word, stands for."""
@@ -80,8 +86,8 @@ class RewardScheme:
             if limits[rho] < 0:
                 raise RewardError(f'no rho is "{rho}": {self._above_all}')
             return min(1.0, limits[rho])
-        if not 0 <= rho <= 1:
-            raise RewardError(f"rho {rho} is outside 0 .. 1; 1 is purely Shapley fair, smaller is more equal")
+        if isinstance(rho, bool) or not isinstance(rho, int | float | np.integer | np.floating) or not 0 <= rho <= 1:
+            raise RewardError(f"rho {rho!r} is outside 0 .. 1; 1 is purely Shapley fair, smaller is more equal")
         return float(rho)
 
     @cached_property
@@ -109,14 +115,16 @@ class RewardScheme:
         that would be everybody and force rho_s = 0; the estimates then decide, which is enough for Definition 3, since
         stability depends on the rewards alone and these follow the estimates.
         """
-        return parties_up_to(i, self.phi, self.contributions.standard_errors, tolerance_of(self.game))
+        tolerance, errors = tolerance_of(self.game), self.contributions.standard_errors
+        C_i = parties_up_to(i, self.phi, errors, tolerance)
+        return C_i if len(C_i) < self.game.n else parties_up_to(i, self.phi, 0 * errors, tolerance)
 
     def _largest_rho(self, i: int, least: float) -> float:
         """The largest rho for which party i gets at least `least`."""
         share, tolerance = self.shares[i], tolerance_of(self.game)
         if share in (0.0, 1.0) or least <= tolerance:
             # Those who contribute most get v_N, and those who contribute nothing get 0, whatever rho > 0 is.
-            return np.inf
+            return -np.inf if share == 1 and least > self.game.total + tolerance else np.inf
         if abs(least - self.game.total) <= tolerance:
             return 0.0
         return float(np.log(least / self.game.total) / np.log(share))
@@ -152,6 +160,8 @@ class RewardScheme:
                 for v in check_properties(game)[:3]
                 if v.holds is False
             ]
+        if self.phi.max() <= 0:
+            texts.append("nobody's contribution is above 0, so all rewards are 0 although there is something to give")
         if (self.phi < 0).any():
             losers = ", ".join(f'"{names[i]}"' for i in np.flatnonzero(self.phi < 0))
             texts.append(f"{losers} contribute less than nothing; their rewards are 0")
@@ -161,11 +171,11 @@ class RewardScheme:
             texts.append(
                 f"fairness and stability conflict (rho_s = 0): {{{', '.join(names[j] for j in C)}}} have data"
                 f' worth v_N = {game.total:.6g} without "{best}", who contributes most, so only equal rewards'
-                " (rho = 0) keep them from leaving"
+                " (rho = 0) keep them from leaving; who contributes nothing still receives nothing"
             )
         return tuple(texts)
 
 
 def round_down(rho: float, digits: int = 5) -> float:
     """rho as it may be printed as an upper limit: never more than it is."""
-    return floor(rho * 10.0**digits) / float(10.0**digits)
+    return floor(rho * 10.0**digits) / float(10.0**digits) if np.isfinite(rho) else rho

@@ -1,6 +1,7 @@
 """Ties by tolerance: in floating point, two parties with the same data differ by 4e-16."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairpool.arrays import FloatArray
 
@@ -25,14 +26,21 @@ def snap_ties(phi: FloatArray, tolerance: float) -> FloatArray:
 
 def parties_up_to(i: int, phi: FloatArray, errors: FloatArray, tolerance: float) -> tuple[int, ...]:
     """C_i = {j: phi_j <= phi_i}, with every j that may be as small within the sampling errors [n]."""
-    # Whatever the correlation of two estimates, their difference's standard error is at most the errors' sum.
-    may_tie = phi <= phi[i] + tolerance + Z_95 * np.where(np.arange(len(phi)) == i, 0.0, errors + errors[i])
-    if may_tie.all():
-        may_tie = phi <= phi[i] + tolerance
-    return tuple(np.flatnonzero(may_tie).tolist())
+    return _members(phi <= phi[i] + tolerance + _margin(i, errors))
 
 
 def parties_surely_up_to(i: int, phi: FloatArray, errors: FloatArray, tolerance: float) -> tuple[int, ...]:
     """The parties that contribute at most as much as party i even if the sampling errors are against it."""
-    margin = Z_95 * np.where(np.arange(len(phi)) == i, 0.0, errors + errors[i])
-    return tuple(np.flatnonzero(phi + margin <= phi[i] + tolerance).tolist())
+    return _members(phi + _margin(i, errors) <= phi[i] + tolerance)
+
+
+def _margin(i: int, errors: FloatArray) -> FloatArray:
+    """How far each party's estimate may be off, relative to party i's [n].
+
+    Whatever the correlation of two estimates, their difference's standard error is at most the sum of theirs.
+    """
+    return np.where(np.arange(len(errors)) == i, 0.0, Z_95 * (errors + errors[i]))
+
+
+def _members(chosen: NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(chosen).tolist())

@@ -80,6 +80,11 @@ class Game(ABC):
         """v of the first 1, 2, .., n parties of a permutation [n]."""
         return np.array([self.value(permutation[: k + 1]) for k in range(self.n)])
 
+    @property
+    def rounding_error(self) -> float:
+        """How far rounding may put a value off, where that is known."""
+        return 0.0
+
     @cached_property
     def empty_value(self) -> float:
         """v of the coalition of nobody, 0 for any sensible game."""
@@ -115,6 +120,8 @@ class TableGame(Game):
             )
         n = len(table).bit_length() - 1
         self.names = tuple(str(i) for i in range(n)) if names is None else tuple(names)
+        if not all(isinstance(name, str) and name.strip() for name in self.names):
+            raise GameError(f"names {self.names} must be texts that are not empty")
         if len(self.names) != n:
             raise GameError(f"a table of {len(table)} values is for {n} parties, but there are {len(self.names)} names")
         check_names(self.names)

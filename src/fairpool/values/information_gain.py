@@ -1,7 +1,7 @@
 """Eq. (1): the value of a coalition's data is its information gain on the model's parameters."""
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -10,7 +10,7 @@ from fairpool.arrays import FloatArray
 from fairpool.coalitions import Coalition, mask_of, members
 from fairpool.errors import DataError
 from fairpool.information import KernelSpace, RewardCurve, WeightSpace
-from fairpool.models import GaussianProcess, Model, PartySummary, Posterior, WeightModel
+from fairpool.models import GaussianProcess, Model, PartySummary, TrainedPosterior, WeightModel
 from fairpool.parties import Party, Pool, check_names
 from fairpool.values.game import Game
 
@@ -29,6 +29,11 @@ class InformationGain(Game):
     properties_proved = True
 
     def __init__(self, model: Model, parties: Sequence[Party] | Sequence[PartySummary]) -> None:
+        if not isinstance(model, GaussianProcess | WeightModel):
+            raise DataError(f"{model!r} is not a model; give a GaussianProcess, SparseGaussianProcess or regression")
+        if isinstance(parties, Party | PartySummary):
+            raise DataError("give the parties as a list, even a single one")
+        parties = cast("Sequence[Party] | Sequence[PartySummary]", tuple(parties))
         self.model = model
         self.pool: Pool | None = None
         self.summaries: tuple[PartySummary, ...] = ()
@@ -38,7 +43,7 @@ class InformationGain(Game):
             self.pool = Pool.of(cast("Sequence[Party]", parties), model.noise_variance)
         self.names = tuple(party.name for party in parties)
         self.rows = tuple(len(party) for party in parties)
-        self.reward_curve = lru_cache(maxsize=None)(self._reward_curve)
+        self._curves: dict[int, RewardCurve] = {}
 
     @cached_property
     def space(self) -> KernelSpace | WeightSpace:
@@ -65,7 +70,7 @@ class InformationGain(Game):
         """v of the first 1, 2, .., n parties of a permutation [n]."""
         return self.space.prefix_values(permutation)
 
-    def posterior(self, coalition: Coalition) -> Posterior:
+    def posterior(self, coalition: Coalition) -> TrainedPosterior:
         """The model trained on a coalition's data D_C, labels and all."""
         mask = mask_of(coalition, self.names)
         if isinstance(self.model, WeightModel):
@@ -96,9 +101,16 @@ class InformationGain(Game):
             pairs = [(a.T @ a, a.T @ b) for a, b in blocks]
         return np.array([P for P, _ in pairs]), np.array([q for _, q in pairs])
 
-    def _reward_curve(self, party: int) -> RewardCurve:
+    def reward_curve(self, party: int) -> RewardCurve:
         """r_i(tau) of Sec. 4.3, from one decomposition that is kept for every later rho."""
-        return self.space.reward_curve(party, self.model.noise_variance)
+        if party not in self._curves:
+            self._curves[party] = self.space.reward_curve(party, self.model.noise_variance)
+        return self._curves[party]
+
+    @property
+    def rounding_error(self) -> float:
+        """How far rounding may put a value off: eps times the trace of what is factorised."""
+        return self.space.rounding_error
 
     def __repr__(self) -> str:
         return f"InformationGain({type(self.model).__name__}, {self.n} parties: {', '.join(self.names)})"
@@ -111,11 +123,6 @@ def _check_summaries(model: Model, parties: Sequence[Party] | Sequence[PartySumm
     if len(summaries) < len(parties):
         raise DataError("some parties are given by rows and some by summaries; give summaries of all, or rows of all")
     check_names([s.name for s in summaries])
-    first = summaries[0]
-    for s in summaries:
-        if s.gram.shape != first.gram.shape:
-            raise DataError(
-                f'the summary of "{s.name}" is for {len(s.gram)} weights, that of "{first.name}" for {len(first.gram)};'
-                " summarise all with the same model"
-            )
+    for summary in summaries:
+        summary.refuse_other_model(model.probe(summary.inputs))
     return summaries

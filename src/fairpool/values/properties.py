@@ -16,7 +16,7 @@ RELATIVE_TOLERANCE = 1e-9
 def tolerance_of(game: Game) -> float:
     """How far apart two of the game's values may be and still be the same."""
     values = game.values() if game.enumerable else np.append(game.alone, game.total)
-    return RELATIVE_TOLERANCE * max(float(np.abs(values).max()), np.finfo(float).tiny)
+    return max(RELATIVE_TOLERANCE * float(np.abs(values).max()), game.rounding_error, np.finfo(float).tiny)
 
 
 def check_properties(game: Game) -> Verdicts:
