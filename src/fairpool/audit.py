@@ -54,14 +54,20 @@ def find_duplicates(parties: Sequence[Party]) -> Duplicates:
     return duplicates_of_keys(pool.names, [key[pool.owner == i] for i in range(len(pool.parties))])
 
 
-def duplicates_of_keys(names: Sequence[str], keys: Sequence[NDArray[Any]]) -> Duplicates:
-    """The same from one key per row, equal where rows are; per party [m_i]."""
+def duplicates_of_keys(names: Sequence[str], keys: Sequence[NDArray[Any]], seen: float = 1.0) -> Duplicates:
+    """The same from one key per row, equal where rows are; per party [m_i].
+
+    Args:
+        names: The parties.
+        keys: Their keys.
+        seen: The share of all keys that these are; counts are scaled up by it.
+    """
     distinct = [np.unique(k) for k in keys]
     within = np.array([len(k) - len(d) for k, d in zip(keys, distinct, strict=True)])
     shared = np.zeros((len(names), len(names)), dtype=np.intp)
     for i, j in combinations(range(len(names)), 2):
         shared[i, j] = shared[j, i] = len(np.intersect1d(distinct[i], distinct[j], assume_unique=True))
-    return Duplicates(tuple(names), within, shared)
+    return Duplicates(tuple(names), np.rint(within / seen).astype(np.intp), np.rint(shared / seen).astype(np.intp))
 
 
 def held_out_residuals(game: InformationGain, parties: Sequence[Party] | None = None) -> FloatArray:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import click
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fairpool.__about__ import __version__
 from fairpool.consortium.configuration import ConfigurationError
@@ -48,7 +48,7 @@ class Screen:
     def say(self, *things: Any) -> None:
         """Print for a person, unless asked not to."""
         if not self.quiet and not self.as_json:
-            Console(highlight=False).print(*things)
+            Console(highlight=False, markup=False).print(*things)
 
     def give(self, result: Any) -> None:
         """Print for a program, if asked to."""
@@ -57,13 +57,17 @@ class Screen:
 
     @contextmanager
     def progress(self) -> Iterator[Any]:
-        """A line that says what is being done, and for how long."""
+        """A bar that says what is being done, how much of it is, and for how long."""
         console = Console(stderr=True)
-        columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+        columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
         hidden = self.quiet or self.as_json or not console.is_terminal
         with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
             task = bar.add_task("starting", total=None)
-            yield lambda text: bar.update(task, description=text)
+
+            def show(text: str, done: int = 0, total: int | None = None) -> None:
+                bar.update(task, description=text, completed=done, total=total)
+
+            yield show
 
 
 @contextmanager
@@ -107,13 +111,18 @@ def demo(
 
 
 @app.command()
-def init(folder: Annotated[Path, typer.Argument(help="A new or empty folder.", show_default=False)]) -> None:
+def init(
+    folder: Annotated[Path, typer.Argument(help="A new or empty folder.", show_default=False)],
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
     """Write a commented collaboration.toml and example data that run as they are.
 
     Example: `fairpool init my-project`
     """
-    with screen(quiet=False, as_json=False) as show:
+    with screen(quiet, as_json) as show:
         write_example(folder)
+        show.give({"folder": str(folder)})
         show.say(f"Wrote {folder}/collaboration.toml and example data. Next: fairpool run {folder}")
 
 
@@ -157,28 +166,36 @@ def predict(
     data: Annotated[Path, typer.Option(help="A CSV or Parquet table with the model's columns.", show_default=False)],
     out: Annotated[Path | None, typer.Option(help="A CSV file to write. Default: print.", show_default=False)] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Predict with a reward: mean, standard deviation and 95% interval per row, in the target's own units.
 
     Example: `fairpool predict reward.safetensors --data patients.csv --out predictions.csv`
     """
-    with screen(quiet=False, as_json=False) as show:
+    with screen(quiet, as_json) as show:
         if out is not None and out.exists() and not force:
             raise DataError(f"{out} exists already; give another --out, or --force to replace it")
-        rows = predict_file(reward, data, out)
+        if out is None and as_json:
+            raise DataError("--json needs --out: the predictions themselves are printed as CSV")
+        with show.progress() as progress:
+            rows = predict_file(reward, data, out, progress)
         if out is not None:
+            show.give({"rows": rows, "out": str(out)})
             show.say(f"Wrote {rows} predictions to {out}")
 
 
 @app.command()
 def inspect(
-    reward: Annotated[Path, typer.Argument(help="A reward file.", show_default=False)], as_json: Json = False
+    reward: Annotated[Path, typer.Argument(help="A reward file.", show_default=False)],
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Say what a reward file is.
 
     Example: `fairpool inspect reward.safetensors`
     """
-    with screen(quiet=False, as_json=as_json) as show:
+    with screen(quiet, as_json) as show:
         description = describe_reward(reward)
         show.give(description)
         for key, value in description.items():

@@ -6,7 +6,7 @@ import pytest
 from projects import project, table, write
 
 from fairpool.consortium.configuration import ConfigurationError
-from fairpool.consortium.intake import Moments, encoded_batches, row_keys
+from fairpool.consortium.intake import Moments, encoded_batches, no_progress, row_keys
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.tables import Source
 
@@ -27,7 +27,7 @@ def test_scaling_comes_from_the_pooled_training_data(tmp_path, suffix):
     assert z.scale == pytest.approx(np.std(pooled["z"].to_numpy()))
     assert kind.levels == ("green", "red")
     assert found.encoding.mean == pytest.approx(np.mean(pooled["y"].to_numpy()))
-    X, y = next(encoded_batches(found.parties[0].source, found.encoding, lambda _: None))
+    X, y = next(encoded_batches(found.parties[0], found.encoding, no_progress))
     assert X.shape == (40, 4)
     assert set(X[:, 2] + X[:, 3]) == {1.0}
     assert y.std() > 0
@@ -50,7 +50,7 @@ def test_a_level_of_one_party_alone_is_not_told_to_the_others(tmp_path):
     found = prepare(folder)
     assert found.encoding.columns[2].levels == ("green", "red")
     assert "1 level(s) occur at one party only" in found.warnings[0]
-    X, _ = next(encoded_batches(found.parties[0].source, found.encoding, lambda _: None))
+    X, _ = next(encoded_batches(found.parties[0], found.encoding, no_progress))
     assert X[:5, 2:].sum() == 0
     (folder / "collaboration.toml").write_text(
         (folder / "collaboration.toml").read_text().replace('["kind"]', '{ kind = ["red", "green", "CANARY"] }')
@@ -119,9 +119,16 @@ def test_every_problem_of_every_party_is_listed_at_once(tmp_path):
     (tmp_path / "p0.csv").write_text("x,z,kind,y\n1,2,red,oops\n")
     (tmp_path / "p1.csv").write_text("x,z,kind,y\n1,,red,2\n")
     found = refuse(folder)
-    assert len(found) == 3  # the third: no complete row is left of p1
+    assert len(found) == 2
     (tmp_path / "p2.csv").unlink()
-    assert "matches none" in refuse(folder)[0]
+    found = refuse(folder)
+    assert len(found) == 3
+    assert "matches none" in found[0]
+    (tmp_path / "test.csv").write_text("x,z,y\n1,2,3\n")
+    (folder / "collaboration.toml").write_text(
+        'features = ["x", "z", "kind"]\n' + (folder / "collaboration.toml").read_text()
+    )
+    assert len(refuse(folder)) == 4
 
 
 def test_what_cannot_be_learned_from_is_refused(tmp_path):
@@ -141,7 +148,7 @@ def test_a_constant_column_is_noticed_and_harmless(tmp_path):
         write(tmp_path / f"p{i}.csv", table(9, i).set_column(0, "x", pa.array([4.0] * 9)))
     found = prepare(folder)
     assert 'column "x" has the same value everywhere, and tells nothing' in found.warnings
-    X, _ = next(encoded_batches(found.parties[0].source, found.encoding, lambda _: None))
+    X, _ = next(encoded_batches(found.parties[0], found.encoding, no_progress))
     assert not X[:, 0].any()
 
 

@@ -1,9 +1,10 @@
 """The first look at every table: does it have the columns, are they numbers, what is missing, which levels occur."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,17 @@ from fairpool.errors import DataError
 MOST_LEVELS = 100
 """A categorical column with more levels than this is more likely an identifier."""
 
-Progress = Callable[[str], None]
-"""Called with what is being done, whenever some of it is done."""
+
+class Progress(Protocol):
+    """Called with what is being done, and how much of it is, whenever some more is."""
+
+    def __call__(self, text: str, done: int = 0, total: int | None = None) -> None:
+        """Say it."""
+        ...  # pragma: no cover
+
+
+def no_progress(text: str, done: int = 0, total: int | None = None) -> None:
+    """For who does not want to know."""
 
 
 @dataclass
@@ -97,19 +107,21 @@ def survey(source: Source, numbers: tuple[str, ...], texts: tuple[str, ...], pro
                         f'{source.owner}: the categorical column "{name}" has more than {MOST_LEVELS} levels;'
                         " is it an identifier? leave it out of features"
                     )
-            progress(f"reading {file.name}")
+            progress(f"looking at {file.name}", found.rows + found.dropped)
     return found
 
 
 def encoded_batches(
-    source: Source, encoding: TableEncoding, progress: Progress
+    found: Survey, encoding: TableEncoding, progress: Progress, doing: str = "reading"
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """The complete rows of a source, batch by batch, as the model sees them: X [m, p] and y [m]."""
-    for file in source.files:
+    done, total = 0, found.rows + found.dropped
+    for file in found.source.files:
         for batch in read_batches(file, (*encoding.numbers, encoding.target), encoding.categories):
             rows = batch.columns.filter(pa.array(_complete(batch.columns)))
             yield encoding.encode(rows), encoding.encode_target(rows)
-            progress(f"reading {file.name}")
+            done += batch.columns.num_rows
+            progress(f"{doing} {file.name}", done, total)
 
 
 def row_keys(X: FloatArray, y: FloatArray) -> NDArray[np.uint64]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fairpool.consortium.intake import refuse_missing
+from fairpool.consortium.intake import Progress, no_progress, refuse_missing
 from fairpool.consortium.tables import Source, column_names, read_batches, sha256
 from fairpool.errors import DataError
 from fairpool.realisation import load_reward
@@ -17,7 +17,7 @@ from fairpool.realisation.reward_file import write_atomically
 from fairpool.rewards.ties import Z_95
 
 
-def predict_file(reward_file: Path, data: Path, out: Path | None) -> int:
+def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Progress = no_progress) -> int:
     """Predict every row of a table; write a CSV file, atomically, or print it. Returns the number of rows."""
     reward = load_reward(reward_file)
     if reward.encoding is None:
@@ -40,6 +40,7 @@ def predict_file(reward_file: Path, data: Path, out: Path | None) -> int:
             columns = mean, deviation, mean - Z_95 * deviation, mean + Z_95 * deviation
             writer.writerows([repr(float(value)) for value in row] for row in zip(*columns, strict=True))
             rows += len(mean)
+            progress(f"predicting {file.name}", rows)
     if isinstance(stream, io.StringIO) and out is not None:
         write_atomically(out, stream.getvalue().encode())
     return rows

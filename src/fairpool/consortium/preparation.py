@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from fairpool.consortium.configuration import Configuration, ConfigurationError, load_configuration
-from fairpool.consortium.intake import Moments, Progress, Survey, missing_problem, shared_columns, survey
+from fairpool.consortium.intake import Moments, Progress, Survey, missing_problem, no_progress, shared_columns, survey
 from fairpool.consortium.tables import Source, column_names
 from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
 from fairpool.errors import FairpoolError
@@ -45,24 +45,27 @@ class Preparation:
         return tuple(s.source for s in (*self.parties, self.public, self.test) if s is not None)
 
 
-def prepare(folder: Path, progress: Progress = lambda _: None) -> Preparation:
+def prepare(folder: Path, progress: Progress = no_progress) -> Preparation:
     """Read the configuration and look at all data once; refuse with every problem that is found."""
     configuration = load_configuration(folder)
     folder = folder if folder.is_dir() else folder.parent
     problems = _privacy_problems(configuration)
     sources = _find_sources(configuration, folder, problems)
     columns = {file: names for s in sources for file in s.files if (names := _try(problems, column_names, file))}
-    if problems:
-        raise ConfigurationError(problems)
     features = _choose_features(configuration, columns, problems)
-    if problems:
-        raise ConfigurationError(problems)
     texts = tuple(name for name in features if name in configuration.categorical)
     numbers = (*(name for name in features if name not in texts), configuration.target)
-    surveys = {s.owner: found for s in sources if (found := _try(problems, survey, s, numbers, texts, progress))}
+    # What can be looked at is, even where other files have problems: all of them are to be told at once.
+    wanted = {*numbers, *texts}
+    readable = [s for s in sources if all(file in columns and wanted <= {*columns[file]} for file in s.files)]
+    surveys = {s.owner: found for s in readable if (found := _try(problems, survey, s, numbers, texts, progress))}
     if configuration.missing == "error":
         problems += [missing_problem(found) for found in surveys.values() if found.missing]
-    problems += [f"{owner}: no complete row to use" for owner, found in surveys.items() if not found.rows]
+    problems += [
+        f"{owner}: no complete row to use"
+        for owner, found in surveys.items()
+        if not found.rows and not (found.missing and configuration.missing == "error")
+    ]
     if problems:
         raise ConfigurationError(problems)
     parties = tuple(surveys[_owner(p.name)] for p in configuration.parties)
@@ -110,12 +113,12 @@ def _choose_features(
     configuration: Configuration, columns: dict[Path, tuple[str, ...]], problems: list[str]
 ) -> tuple[str, ...]:
     target = configuration.target
-    features = tuple(configuration.features or shared_columns(columns, target))
+    features = tuple(configuration.features or shared_columns(columns, target) if columns else ())
     for file, names in columns.items():
         lacking = [name for name in (*features, target) if name not in names]
         if lacking:
             problems.append(f'{file}: no column "{lacking[0]}"; it has {", ".join(names)}')
-    if not features:
+    if columns and not features:
         problems.append("no column is shared by all files; name the features, and give all files those columns")
     problems += [
         f'categorical: "{name}" is not one of the features ({", ".join(features)})'

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairpool.arrays import FloatArray
 from fairpool.audit import duplicates_of_keys, held_out_residuals
 from fairpool.collaboration import Collaboration, collaborate
-from fairpool.consortium.intake import Progress, Survey, encoded_batches, row_keys
+from fairpool.consortium.intake import Progress, Survey, encoded_batches, no_progress, row_keys
 from fairpool.consortium.model_building import BuiltModel, build_model
 from fairpool.consortium.preparation import Preparation
 from fairpool.encoding import TableEncoding
@@ -24,8 +24,17 @@ from fairpool.report.scores import Scores, score_models
 SAMPLE_ROWS = 5000
 """Of each party, how many rows are kept to learn hyperparameters from and to look at residuals."""
 
+MOST_KEYS = 20_000_000
+"""How many rows are compared to find copies; of more, a fair share stands for all."""
+
 SUSPICIOUS_RESIDUAL = 2.0
 """Labels that are this many predicted standard deviations off, on average, deserve a look."""
+
+
+NETWORK_WARNING = (
+    "the network was trained on all parties' labels, without noise, and goes into every reward; give [public] data to"
+    " keep those labels out of it"
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,7 @@ def execute(
     preparation: Preparation,
     rho: float | str | None = None,
     seed: int | None = None,
-    progress: Progress = lambda _: None,
+    progress: Progress = no_progress,
 ) -> Run:
     """Run the chain on prepared data.
 
@@ -70,7 +79,8 @@ def execute(
     exact = configuration.model.kind == "gp"
     if exact:
         _refuse_too_many(preparation)
-    samples = [_sample(s, encoding, None if exact else SAMPLE_ROWS, progress) for s in preparation.parties]
+    seen = _share_of_keys(preparation)
+    samples = [_sample(s, encoding, None if exact else SAMPLE_ROWS, progress, seen) for s in preparation.parties]
     parties = [Party(section.name, X, y) for section, (X, y, _) in zip(configuration.parties, samples, strict=True)]
     progress("learning hyperparameters")
     built = _build(preparation, parties, progress)
@@ -90,22 +100,28 @@ def execute(
     if preparation.test is not None:
         X, y, _ = _sample(preparation.test, encoding, None, progress)
         scores = score_models(collaboration, X, y, encoding.scale)
-    duplicates = duplicates_of_keys([p.name for p in parties], [keys for *_, keys in samples])
+    duplicates = duplicates_of_keys([p.name for p in parties], [keys for *_, keys in samples], seen)
     texts = (*preparation.warnings, *collaboration.scheme.warnings, *duplicates.warnings)
+    if configuration.model.kind == "network" and preparation.public is None:
+        texts += (NETWORK_WARNING,)
     texts += (*_residual_warnings(parties, residuals), *_few_rows_warnings(collaboration))
     return Run(preparation, built, collaboration, residuals, scores, seed, texts)
 
 
 def _sample(
-    survey: Survey, encoding: TableEncoding, most: int | None, progress: Progress
+    survey: Survey, encoding: TableEncoding, most: int | None, progress: Progress, seen: float = 0.0
 ) -> tuple[FloatArray, FloatArray, NDArray[np.uint64]]:
-    """All rows of a source, or a fair sample of them (those of the smallest keys), and every row's key."""
+    """All rows of a source, or a fair sample of them (those of the smallest keys), and the keys to find copies by.
+
+    Of the keys, those below a share `seen` of their range are kept: the same ones at every party, so that copies are
+    found in that share as they would be in all.
+    """
     X, y = np.empty((0, len(encoding.features))), np.empty(0)
     kept, keys = np.empty(0, dtype=np.uint64), []
     blocks: list[tuple[FloatArray, FloatArray]] = []
-    for batch_X, batch_y in encoded_batches(survey.source, encoding, progress):
+    for batch_X, batch_y in encoded_batches(survey, encoding, progress):
         batch_keys = row_keys(batch_X, batch_y)
-        keys.append(batch_keys)
+        keys.append(batch_keys[batch_keys < seen * 2.0**64] if seen < 1 else batch_keys)
         if most is None:
             blocks.append((batch_X, batch_y))
             continue
@@ -116,6 +132,11 @@ def _sample(
     if most is None and blocks:
         X, y = np.vstack([b for b, _ in blocks]), np.concatenate([b for _, b in blocks])
     return X, y, np.concatenate(keys) if keys else kept
+
+
+def _share_of_keys(preparation: Preparation) -> float:
+    rows = sum(survey.rows for survey in preparation.parties)
+    return min(1.0, MOST_KEYS / max(rows, 1))
 
 
 def _build(preparation: Preparation, parties: Sequence[Party], progress: Progress) -> BuiltModel:
@@ -134,7 +155,7 @@ def _summarise(
     """A party's sufficient statistics, batch by batch: memory does not grow with its rows."""
 
     def batches() -> Iterator[PartySummary]:
-        for X, y in encoded_batches(survey.source, encoding, progress):
+        for X, y in encoded_batches(survey, encoding, progress, "summarising"):
             if len(y):
                 yield model.summarise(Party(name, X, y))
 
@@ -160,9 +181,10 @@ def _few_rows_warnings(result: Collaboration) -> Iterator[str]:
     for i, (name, model) in enumerate(zip(result.game.names, result.models, strict=True)):
         others = sum(result.game.rows) - result.game.rows[i]
         if isinstance(model.posterior, WeightPosterior) and 0 < others < len(model.posterior.factor) and model.tau:
+            weights = len(model.posterior.factor)
             yield (
-                f"the others together have {others} rows, fewer than the {len(model.posterior.factor)} weights of the model"
-                f' for "{name}": it tells much about each of those rows'
+                f'the others together have {others} rows, fewer than the {weights} weights of the model for "{name}":'
+                " it tells much about each of those rows"
             )
 
 
