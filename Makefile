@@ -13,7 +13,10 @@ demo: $(READY)
 	$(BIN)/fairpool demo
 
 test: $(READY)
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term
+	$(BIN)/coverage erase
+	$(ONE_THREAD) $(BIN)/coverage run -m pytest -n $(JOBS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -28,13 +28,20 @@ class RewardScheme:
         game: The values v_C.
         contributions: The Shapley values phi (or other contributions), as `shapley` gives them or as numbers [n].
 
-    Example 1 of the paper: at rho = 1 the second party's reward is below what it has alone; rho_r mends that.
+    Example 1 of the paper: at rho = 1 the second party's reward is below what it has alone, and no model can realise
+    it; rho_r mends that.
 
-    >>> from fairpool import TableGame, shapley
+    >>> from fairpool import TableGame, realise, shapley
     >>> game = TableGame([0, 7, 5, 8])
-    >>> scheme = RewardScheme(game, shapley(game))
+    >>> phi = shapley(game)
+    >>> phi
+    Contributions([5. 3.], exact)
+    >>> scheme = RewardScheme(game, phi)
     >>> scheme.rewards("fair")
     array([8. , 4.8])
+    >>> realise(game, scheme.rewards("fair"), rng=0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    fairpool.errors.RewardError: party "1": target 4.8 is below its own value 5 (R4); use rho <= 0.92008 ...
     >>> round(scheme.rho_rational, 5), scheme.rewards("rational").round(9)
     (0.92009, array([8., 5.]))
     """
