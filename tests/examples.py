@@ -43,3 +43,11 @@ MODELS = {
     "network": fp.BayesianLinearRegression(0.2, features=network()),
 }
 """Every kind of model, both spaces: "blr-wide" has 56 features, so that few rows take it to kernel space."""
+
+NOISES = {
+    "model": None,
+    "per party": lambda size, rng: rng.uniform(0.1, 2),
+    "per row": lambda size, rng: rng.uniform(0.1, 2, size),
+    "some infinite": lambda size, rng: np.where(rng.uniform(size=size) < 0.3, np.inf, 0.4),
+}
+"""Noise variances of every kind: none of the party's own, one, one per row, some rows silent."""

@@ -7,15 +7,8 @@ from hypothesis import strategies as st
 
 import fairpool as fp
 import oracles
-from examples import MODELS, make_parties
+from examples import MODELS, NOISES, make_parties
 from fairpool.information import DenseCurve, SpectralCurve
-
-NOISES = {
-    "model": None,
-    "per party": lambda size, rng: rng.uniform(0.1, 2),
-    "per row": lambda size, rng: rng.uniform(0.1, 2, size),
-    "some infinite": lambda size, rng: np.where(rng.uniform(size=size) < 0.3, np.inf, 0.4),
-}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -46,13 +39,6 @@ def test_values_of_random_parties_equal_slogdet(sizes, seed, name):
     np.testing.assert_allclose(game.values(), oracles.values(MODELS[name], parties), rtol=1e-9, atol=1e-9)
 
 
-def reward_data_gain(model, parties, i, eta):
-    """The information gain of D_i^r as it is defined: own rows with their noise, the others' with eta more."""
-    noise = [np.full(len(p), model.noise_variance) if p.noise_variance is None else p.noise_variance for p in parties]
-    noise = np.concatenate([s + (0 if j == i else eta) for j, s in enumerate(noise)])
-    return oracles.information_gain(model, np.concatenate([p.X for p in parties]), noise)
-
-
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("noise", NOISES)
 def test_reward_curve_is_the_information_gain_of_the_reward_data(name, noise):
@@ -67,7 +53,7 @@ def test_reward_curve_is_the_information_gain_of_the_reward_data(name, noise):
             assert curve.value(1.0) == pytest.approx(game.total, rel=1e-9)
             for tau in (1e-6, 0.01, 0.3, 0.99):
                 eta = curve.noise_variance * (1 - tau) / tau
-                assert curve.value(tau) == pytest.approx(reward_data_gain(model, parties, i, eta), rel=1e-9)
+                assert curve.value(tau) == pytest.approx(oracles.reward_data_gain(model, parties, i, eta), rel=1e-9)
 
 
 def test_reward_curve_is_computed_once():

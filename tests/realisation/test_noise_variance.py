@@ -4,21 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairpool as fp
+import oracles
 from examples import MODELS, make_parties
-
-NOISES = {
-    "model": None,
-    "per party": lambda size, rng: rng.uniform(0.1, 2),
-    "per row": lambda size, rng: rng.uniform(0.1, 2, size),
-}
-
-
-def reward_data_gain(model, parties, i, eta):
-    import oracles
-
-    noise = [np.full(len(p), model.noise_variance) if p.noise_variance is None else p.noise_variance for p in parties]
-    noise = np.concatenate([s + (0 if j == i else eta) for j, s in enumerate(noise)])
-    return oracles.information_gain(model, np.concatenate([p.X for p in parties]), noise)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -32,7 +19,7 @@ def test_eta_realises_the_target(name, noise):
         for i, (level, target) in enumerate(zip(fp.noise_levels(game, targets), targets, strict=True)):
             assert 0 < level.eta < np.inf
             assert level.value == pytest.approx(target, rel=1e-9)
-            assert reward_data_gain(model, parties, i, level.eta) == pytest.approx(target, rel=1e-9)
+            assert oracles.reward_data_gain(model, parties, i, level.eta) == pytest.approx(target, rel=1e-9)
 
 
 def test_the_ends_are_snapped():
