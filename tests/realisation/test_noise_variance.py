@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import fairpool as fp
 import oracles
-from examples import MODELS, make_parties
+from examples import MODELS, NOISES, make_parties
 
 
 @pytest.mark.parametrize("name", MODELS)
