@@ -1,27 +1,22 @@
 """The command `fairpool`: thin commands over the library."""
 
-import json
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import click
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fairpool.__about__ import __version__
-from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.example import write_example
-from fairpool.consortium.output import refuse_existing, result_of, write_output
-from fairpool.consortium.prediction import describe_reward, predict_file
+from fairpool.consortium.output import folder_names, refuse_existing, result_of, write_output
+from fairpool.consortium.prediction import as_csv, describe_reward, predict_file
 from fairpool.consortium.preparation import Preparation, prepare
 from fairpool.consortium.run import Run, execute
-from fairpool.errors import DataError, FairpoolError
+from fairpool.errors import DataError
+from fairpool.screen import Screen, screen
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -36,59 +31,6 @@ app = typer.Typer(
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result (or the error) as JSON.")]
 Folder = Annotated[Path, typer.Argument(help="The folder with collaboration.toml.", show_default=False)]
-
-
-@dataclass(frozen=True)
-class Screen:
-    """Where to print: results to standard output, progress and errors to standard error."""
-
-    quiet: bool
-    as_json: bool
-
-    def say(self, *things: Any) -> None:
-        """Print for a person, unless asked not to."""
-        if not self.quiet and not self.as_json:
-            Console(highlight=False, markup=False).print(*things)
-
-    def give(self, result: Any) -> None:
-        """Print for a program, if asked to."""
-        if self.as_json:
-            print(json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False))
-
-    @contextmanager
-    def progress(self) -> Iterator[Any]:
-        """A bar that says what is being done, how much of it is, and for how long."""
-        console = Console(stderr=True)
-        columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
-        hidden = self.quiet or self.as_json or not console.is_terminal
-        with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
-            task = bar.add_task("starting", total=None)
-
-            def show(text: str, done: int = 0, total: int | None = None) -> None:
-                bar.update(task, description=text, completed=done, total=total)
-
-            yield show
-
-
-@contextmanager
-def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
-    """Turn errors that a user can cause into a message and exit code 2."""
-    try:
-        yield Screen(quiet, as_json)
-    except FairpoolError as error:
-        problems = list(error.problems) if isinstance(error, ConfigurationError) else [str(error)]
-        if as_json:
-            print(json.dumps({"errors": problems}, indent=1, ensure_ascii=False))
-        else:
-            for problem in problems:
-                print(f"error: {problem}", file=sys.stderr)
-        raise typer.Exit(2) from None
-    except OSError as error:
-        print(f"error: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        print("stopped; nothing was written", file=sys.stderr)
-        raise typer.Exit(130) from None
 
 
 @app.command()
@@ -176,13 +118,16 @@ def predict(
     with screen(quiet, as_json) as show:
         if out is not None and out.exists() and not force:
             raise DataError(f"{out} exists already; give another --out, or --force to replace it")
-        if out is None and as_json:
-            raise DataError("--json needs --out: the predictions themselves are printed as CSV")
         with show.progress() as progress:
-            rows = predict_file(reward, data, out, progress)
-        if out is not None:
-            show.give({"rows": rows, "out": str(out)})
-            show.say(f"Wrote {rows} predictions to {out}")
+            found = predict_file(reward, data, out, progress)
+        names, rows = found
+        if out is None:
+            show.give([dict(zip(names, row, strict=True)) for row in rows])
+            if not quiet and not as_json:
+                print(as_csv(found), end="")
+        else:
+            show.give({"rows": len(rows), "out": str(out)})
+            show.say(f"Wrote {len(rows)} predictions to {out}")
 
 
 @app.command()
@@ -200,6 +145,42 @@ def inspect(
         show.give(description)
         for key, value in description.items():
             show.say(f"{key + ':':18}{value}")
+
+
+@app.command("reproduce")
+def reproduce_figures(
+    figures: Annotated[list[str] | None, typer.Argument(help="fig1 .. fig11, or all.", show_default="all")] = None,
+    out: Annotated[Path, typer.Option(help="Where to put pictures, points and the table.")] = Path("reproduction"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small version of everything, in under two minutes.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option(help="How many processes.", min=1)] = 1,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Reproduce the paper's experiments: every figure, its points, and a table of claims.
+
+    A run that was stopped goes on where it was. California and Boston housing data are looked for in the folder that
+    FAIRPOOL_DATA names, and downloaded otherwise.
+
+    Examples: `fairpool reproduce --quick`, `fairpool reproduce fig2 fig3 --jobs 2`
+    """
+    from fairpool.paper.reproduction import reproduce  # only here: it loads what no other command needs
+
+    with screen(quiet, as_json) as show:
+        with show.figures() as report:
+            outcomes = reproduce(figures or ["all"], out, seed, jobs, quick, report)
+        show.give(
+            [{"figure": o.figure, "problem": o.problem, "claims": [asdict(c) for c in o.claims]} for o in outcomes]
+        )
+        for outcome in outcomes:
+            if outcome.problem:
+                show.say(f"{outcome.figure}: not run: {outcome.problem}")
+            for claim in outcome.claims:
+                agrees = "agrees" if claim.agrees else "DIFFERS"
+                show.say(f"{claim.figure}: {claim.text}: paper {claim.paper}; ours {claim.ours}: {agrees}")
+        show.say(f"Table and pictures: {out / 'reproduction.html'}")
 
 
 def _version(wanted: bool) -> None:
@@ -245,7 +226,10 @@ def _show_run(show: Screen, done: Run, out: Path) -> None:
             f"Warning: {warning}",
         )
     show.say(f"\nReport: {out / 'operator' / 'report.html'}  (for the operator alone)")
-    show.say(f"For each party, a model and a letter: {out / 'parties'}")
+    show.say(f"For each party, a model and a letter to hand out: {out / 'parties'}")
+    for name, folder in zip(result.game.names, folder_names(result.game.names), strict=True):
+        if folder != name:
+            show.say(f"  {name}: {folder}")
 
 
 def _show_preparation(show: Screen, preparation: Preparation, rows: dict[str, int]) -> None:

@@ -109,7 +109,8 @@ class Collaboration:
 
     def table(self) -> Table:
         """One row per party, for a terminal."""
-        table = Table(title=f"{self.game.n} parties, rho = {self.rho:.4g}, v_N = {self.game.total:.2f} nats")
+        parties = "1 party" if self.game.n == 1 else f"{self.game.n} parties"
+        table = Table(title=f"{parties}, rho = {self.rho:.4g}, v_N = {self.game.total:.2f} nats")
         table.add_column("party")
         for column in ("rows", "alone\nv_i", "contributes\nphi_i", "receives\nr_i", "of the\nbest", "noise\nvariance"):
             table.add_column(column, justify="right")

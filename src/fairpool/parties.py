@@ -38,6 +38,8 @@ class Party:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise DataError(f"a party's name is {self.name!r}; give every party a name that is not empty")
+        if not self.name.isprintable():
+            raise DataError(f"a party's name is {self.name!r}; control characters and line breaks cannot be shown")
         where = f'party "{self.name}"'
         table, y = self.X, self.y
         if isinstance(y, str):

@@ -54,11 +54,23 @@ def test_the_example_mentions_every_setting():
         (GOOD + "[model]\nkernel = 'rbf +'", ['model, kernel: kernel "rbf +": it cannot be read']),
         (GOOD + "[model]\nlearn = false", ["model: learn = false needs noise_variance"]),
         (GOOD + "[model]\nnoise_variance = -1", ["model, noise_variance: -1 is not allowed"]),
-        (GOOD + "[rewards]\nrho = 1.5", ["rewards, rho: 1.5 is not allowed; input should be less than or equal to 1"]),
+        (GOOD + "[rewards]\nrho = 1.5", ["rewards, rho: 1.5 is not allowed; give a number in 0 .. 1, or one of fair"]),
         (GOOD + "[rewards]\nrho = 'kind'", ["rewards, rho: 'kind' is not allowed"]),
+        (GOOD + "[rewards]\nrho = 'stabel'", ['did you mean "stable"?']),
+        (GOOD + "[rewards]\nrho = true", ["rewards, rho: True is not allowed"]),
+        (
+            GOOD + "[model]\nkind = 'blr'\nkernel = 'rbf'",
+            ['kernel has no meaning for kind = "blr" (only for gp, sparse_gp)'],
+        ),
+        (
+            GOOD + '[[parties]]\nname = "A "\ndata = "b.csv"',
+            ['two parties are named "a" and "A ", but for case or blanks'],
+        ),
+        (GOOD.replace('"a"', '"a\\u001b[31m"'), ["has a control character"]),
+        (GOOD.replace('"a"', '"' + "a" * 300 + '"'), ["a name of 300 characters is too long"]),
         (GOOD + '[[parties]]\nname = "a"\ndata = "b.csv"', ['two parties are named "a"']),
         (GOOD + '[[parties]]\nname = "b"', ["parties 2, data: missing"]),
-        (GOOD.replace('"a"', '"  "'), ["parties 1, name: a party's name must not be blank"]),
+        (GOOD.replace('"a"', '"  "'), ["parties 1, name: a name must not be blank"]),
         ('target = "y"', ["parties: missing"]),
         ('target = "y"\nparties = []', ["parties: [] is not allowed"]),
         ("features = ['x', 'y']\n" + GOOD, ['the target "y" is also listed under features']),
@@ -78,7 +90,7 @@ def test_all_problems_are_listed_at_once(tmp_path):
 
 
 def test_a_folder_without_a_file_says_how_to_begin(tmp_path):
-    with pytest.raises(ConfigurationError, match="there is no such file; `fairpool init"):
+    with pytest.raises(ConfigurationError, match="there is no such file; `fairpool init my-project`"):
         load_configuration(tmp_path)
     (tmp_path / "collaboration.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigurationError, match="cannot be read"):

@@ -23,10 +23,12 @@ def test_scaling_comes_from_the_pooled_training_data(tmp_path, suffix):
     pooled = pa.concat_tables([table(size, i, 0.4 * i) for i, size in enumerate((40, 25, 30))])
     x, z, kind = found.encoding.columns
     assert (x.name, z.name, kind.name) == ("x", "z", "kind")
-    assert x.mean == pytest.approx(np.mean(pooled["x"].to_numpy()))
-    assert z.scale == pytest.approx(np.std(pooled["z"].to_numpy()))
+    # Rounded, since it goes into every reward file: scales to two digits, means to a tenth of them.
+    assert x.mean == pytest.approx(np.mean(pooled["x"].to_numpy()), abs=0.05 * x.scale)
+    assert z.scale == float(f"{np.std(pooled['z'].to_numpy()):.1e}")
     assert kind.levels == ("green", "red")
-    assert found.encoding.mean == pytest.approx(np.mean(pooled["y"].to_numpy()))
+    assert found.encoding.mean == pytest.approx(np.mean(pooled["y"].to_numpy()), abs=0.05 * found.encoding.scale)
+    assert found.encoding.mean != pytest.approx(np.mean(pooled["y"].to_numpy()), rel=1e-6)
     X, y = next(encoded_batches(found.parties[0], found.encoding, no_progress))
     assert X.shape == (40, 4)
     assert set(X[:, 2] + X[:, 3]) == {1.0}
@@ -49,7 +51,7 @@ def test_a_level_of_one_party_alone_is_not_told_to_the_others(tmp_path):
     write(tmp_path / "p0.csv", own.set_column(2, "kind", pa.array(["CANARY"] * 5 + ["red"] * 5)))
     found = prepare(folder)
     assert found.encoding.columns[2].levels == ("green", "red")
-    assert "1 level(s) occur at one party only" in found.warnings[0]
+    assert 'levels that occur at one party only ("CANARY" of party "Party 0") are not told' in found.warnings[0]
     X, _ = next(encoded_batches(found.parties[0], found.encoding, no_progress))
     assert X[:5, 2:].sum() == 0
     (folder / "collaboration.toml").write_text(
@@ -89,7 +91,11 @@ def test_missing_values_are_counted_per_column_or_dropped(tmp_path):
     [
         ("x,z,kind,y\n1,2,red,3\n1,many,red,3\n", "p0.csv, line 3, column \"z\": 'many' is not a number; correct it"),
         ("x,z,kind,y\n1,2,red\n", "p0.csv, line 2: 3 values for 4 columns"),
-        ("x,z,kind,y\n1,inf,red,3\n", 'p0.csv, line 2, column "z": inf is not finite'),
+        ("x,z,kind,y\n1,inf,red,3\n", 'p0.csv, line 2, column "z": inf is infinite or beyond 1e+100'),
+        ("x,z,kind,y\n1,2,red,1e200\n", 'p0.csv, line 2, column "y": 1e+200 is infinite or beyond 1e+100'),
+        ("x;z;kind;y\n1;2;red;3\n", "p0.csv: its columns are separated by semicolons; save it with commas"),
+        ('x,z,kind,y,"a\nb"\n1,2,red,3,4\n', "has a control character or line break"),
+        ("x,z,kind,y\n1,2,re\x07d,3\n", "remove control signs"),
         ("x,z,y\n1,2,3\n", 'p0.csv: no column "kind"; it has x, z, y'),
         ("x,z,kind,y,y\n1,2,red,3,3\n", 'p0.csv: two columns are named "y"'),
         ("", "p0.csv: the file is empty"),
@@ -109,7 +115,7 @@ def test_bad_bytes_and_bad_parquet(tmp_path):
     assert "not UTF-8 text (byte 0xe9)" in refuse(folder)[0]
     folder = project(tmp_path, suffix=".parquet")
     (tmp_path / "p1.parquet").write_bytes(b"PAR1 nonsense")
-    assert "p1.parquet: not a readable Parquet file" in refuse(folder)[0]
+    assert "p1.parquet: not a Parquet file, or damaged; ask for it again" in refuse(folder)[0]
     write(tmp_path / "p1.parquet", table(5, 0).set_column(0, "x", pa.array(list("abcde"))))
     assert 'p1.parquet: column "x" has type string, not numbers; list it under categorical' in refuse(folder)[0]
 
@@ -177,3 +183,36 @@ def test_row_keys_are_equal_just_for_equal_rows():
     assert len(np.unique(keys)) == len(np.unique(rows, axis=0))
     assert row_keys(-X * 0, y)[0] == row_keys(X * 0, y)[0]  # -0 is 0
     assert abs(np.mean(keys > 2**63) - 0.5) < 0.1 or len(np.unique(keys)) < 100
+
+
+def test_a_column_that_not_all_parties_have_is_named(tmp_path):
+    folder = project(tmp_path)
+    own = table(40, 0)
+    write(tmp_path / "p0.csv", own.rename_columns(["x", "Z", "kind", "y"]))
+    found = prepare(folder)
+    assert found.encoding.features == ("x", "kind=green", "kind=red")
+    assert 'column "Z" is not used: only p0.csv has it' in found.warnings
+    assert 'column "z" is not used: only p1.csv, p2.csv have it' in found.warnings
+    write(tmp_path / "p0.csv", own)
+    write(tmp_path / "test.csv", table(9, 3).select(["x", "kind", "y"]))
+    assert 'test.csv: no column "z"' in refuse(folder)[0]
+
+
+def test_files_of_the_same_content_are_named(tmp_path):
+    folder = project(tmp_path)
+    (tmp_path / "p1.csv").write_bytes((tmp_path / "p0.csv").read_bytes())
+    assert any("p1.csv is the same as" in warning for warning in prepare(folder).warnings)
+
+
+def test_a_single_row_of_the_others_is_refused_before_computing(tmp_path):
+    folder = project(tmp_path, sizes=(20, 1))
+    assert any("the other parties together have a single row" in problem for problem in refuse(folder))
+    folder = project(tmp_path, sizes=(20, 1), rewards="share_inputs = true")
+    assert prepare(folder).parties[1].rows == 1
+
+
+def test_a_category_without_a_shared_level_is_refused(tmp_path):
+    folder = project(tmp_path, sizes=(9, 9))
+    for i, level in enumerate(("m", "M")):
+        write(tmp_path / f"p{i}.csv", table(9, i).set_column(2, "kind", pa.array([level] * 9)))
+    assert 'no level occurs at two parties ("M" of party "Party 1", "m" of party "Party 0")' in refuse(folder)[0]

@@ -11,11 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+import typer
 from projects import COMMAND, MODELS, fairpool, project, table, write
 
 import fairpool as fp
+from fairpool.consortium.output import write_output
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
+from fairpool.consortium.tables import sha256
 
 
 def result_of(out):
@@ -43,7 +46,8 @@ def test_every_kind_of_model_from_csv_and_parquet(tmp_path, kind, suffix):
     result = result_of(out)
     values = pa.csv.read_csv(out / "operator" / "values.csv").to_pylist()
     assert len(values) == 8
-    assert values[-1]["value"] == result["total"]
+    assert values[-1] == {"Party 0": 1, "Party 1": 1, "Party 2": 1, "value": result["total"]}
+    assert result["parties"][1]["folder"] == "parties/Party-1"
     assert result["test"]["rows"] == 30
     # The files alone predict as the models in memory do.
     seed = int((out / "operator" / "seed.txt").read_text())
@@ -201,7 +205,8 @@ def test_the_recorded_seed_gives_the_same_bytes_and_no_seed_gives_other_noise(tm
     for out in outs[:2]:
         assert fairpool("run", folder, "--out", out).returncode == 0
     seed = (outs[0] / "operator" / "seed.txt").read_text().strip()
-    assert fairpool("run", folder, "--out", outs[2], "--seed", seed).returncode == 0
+    # From another folder, too.
+    assert fairpool("run", "p", "--out", outs[2], "--seed", seed, cwd=tmp_path).returncode == 0
     files = [sorted(p.relative_to(out) for p in out.rglob("*") if p.is_file()) for out in outs]
     assert files[0] == files[1] == files[2]
     for file in files[0]:
@@ -310,7 +315,69 @@ def test_predict_refuses_what_it_cannot_use(tmp_path):
     refused = fairpool("predict", file, "--data", tmp_path / "bad.csv", "--out", tmp_path / "o.csv")
     assert 'line 2, column "z"; fill it in' in refused.stderr
     assert not (tmp_path / "o.csv").exists()
+    for own in (file, tmp_path / "test.csv"):
+        before = own.read_bytes()
+        refused = fairpool("predict", file, "--data", tmp_path / "test.csv", "--out", own, "--force")
+        assert "is the reward or the data itself" in refused.stderr
+        assert own.read_bytes() == before
+    as_json = json.loads(fairpool("predict", file, "--data", tmp_path / "test.csv", "--json").stdout)
+    assert len(as_json) == 30
+    assert set(as_json[0]) == {"y", "standard_deviation", "lower_95", "upper_95"}
     (tmp_path / "o.csv").write_text("mine")
     refused = fairpool("predict", file, "--data", tmp_path / "test.csv", "--out", tmp_path / "o.csv")
     assert refused.returncode == 2
     assert (tmp_path / "o.csv").read_text() == "mine"
+
+
+def test_outliers_and_test_rows_seen_in_training_are_reported(tmp_path):
+    folder = project(tmp_path)
+    own = table(40, 0).to_pydict()
+    own["y"][4] = 1e9
+    write(tmp_path / "p0.csv", pa.table(own))
+    write(tmp_path / "test.csv", table(25, 1, 0.4).slice(0, 10))
+    warnings = " ".join(execute(prepare(folder), rho=0.1, seed=1).warnings)
+    assert 'p0.csv, line 6, column "y": 1e+09 is far from all others' in warnings
+    assert "10 test row(s) are also among the parties' rows" in warnings
+
+
+def test_one_party_cannot_work_out_anothers_rows_from_the_scaling(tmp_path):
+    """n * mean - own sum would be the others' sum, were the scaling not rounded."""
+    folder = project(tmp_path, sizes=(40, 2))
+    run = execute(prepare(folder), rho=0.2, seed=1)
+    own, other = table(40, 0)["x"].to_numpy(), table(2, 1, 0.4)["x"].to_numpy()
+    guess = 42 * run.preparation.encoding.columns[0].mean - own.sum()
+    assert abs(guess - other.sum()) > 0.1
+    model = run.built.model
+    assert model.noise_variance == float(f"{model.noise_variance:.2e}")
+
+
+def test_letters_say_what_the_file_reveals(tmp_path):
+    letters = {}
+    for kind in ("gp", "network", "sparse_gp"):
+        model, rewards = MODELS[kind]
+        folder = project(tmp_path / kind, model=model, rewards=rewards)
+        write_output(execute(prepare(folder), rho=0.3, seed=1), folder / "result", force=False)
+        letters[kind] = {p.name: (p / "letter.html").read_text() for p in (folder / "result" / "parties").iterdir()}
+        for name, text in letters[kind].items():
+            assert sha256(folder / "result" / "parties" / name / "reward.safetensors") in text
+    assert all("trained on all parties&#39; labels without noise" in t for t in letters["network"].values())
+    assert all("as all parties agreed" in t for t in letters["gp"].values())
+    assert sum("their labels as they are" in t for t in letters["gp"].values()) == 1  # the best model's
+    assert all("inducing points (means of several rows) were learned" in t for t in letters["sparse_gp"].values())
+    public = project(tmp_path / "public", extra='public = { data = "public.csv" }')
+    write(tmp_path / "public" / "public.csv", table(60, 8))
+    write_output(execute(prepare(public), rho=0.3, seed=1), public / "result", force=False)
+    assert "come from public data" in (public / "result/parties/Party-0/letter.html").read_text()
+
+
+def test_an_unexpected_fault_shows_no_traceback(monkeypatch, capsys):
+    from fairpool.screen import screen
+
+    with pytest.raises(typer.Exit, match="2"), screen(quiet=False, as_json=False):
+        raise RuntimeError("a bug")
+    shown = capsys.readouterr().err
+    assert "error: unexpected: RuntimeError: a bug; nothing was written" in shown
+    assert "Traceback" not in shown
+    monkeypatch.setenv("FAIRPOOL_DEBUG", "1")
+    with pytest.raises(RuntimeError, match="a bug"), screen(quiet=False, as_json=False):
+        raise RuntimeError("a bug")

@@ -9,6 +9,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ex
 
 import fairpool as fp
 from examples import MODELS, P, make_parties
+from fairpool.realisation.reward_file import _digest
 
 X_STAR = np.random.default_rng(9).standard_normal((6, P))
 SAVEABLE = sorted(set(MODELS) - {"blr-wide"})
@@ -128,6 +129,8 @@ def rewrite(path, change):
         description = json.loads(file.metadata()["fairpool"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     description, tensors = change(description, tensors) or (description, tensors)
+    if isinstance(description, dict):  # a careful forger signs anew
+        description["sha256"] = _digest(tensors)
     save_file(tensors, path, metadata={"fairpool": json.dumps(description)})
 
 
@@ -139,6 +142,7 @@ CHANGES = {
     "no weights": (lambda d, t: t.pop("weights") is None or None, "it lacks 'weights'"),
     "short weights": (lambda d, t: t.update(weights=t["weights"][1:]), "its arrays do not fit: weights"),
     "factor": (lambda d, t: t.update(factor=-t["factor"]), "its arrays do not fit: weights"),
+    "unknown": (lambda d, t: d.update(note="hello"), "it has the unknown entry 'note'"),
     "eta below 0": (lambda d, t: d.update(eta=-5), "eta -5 is outside 0 .. inf"),
     "tau above 1": (lambda d, t: d.update(tau=7), "tau 7 is outside 0 .. 1"),
     "text for truth": (lambda d, t: d.update(holds_inputs_of_others="false"), "must be true or false"),
@@ -241,3 +245,17 @@ def test_what_is_no_reward_file_is_refused(tmp_path):
         fp.load_reward(path)
     with pytest.raises(ValueError, match="not a reward file"):
         fp.load_reward(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["blr", "gp", "network", "sparse"])
+def test_a_flipped_bit_is_noticed(name, tmp_path):
+    path = tmp_path / "r"
+    rewards(name)[1].save(path, share_inputs=True)
+    content = path.read_bytes()
+    start = 8 + int.from_bytes(content[:8], "little")
+    for position in np.random.default_rng(0).integers(start, len(content), 25):
+        damaged = bytearray(content)
+        damaged[position] ^= 1
+        path.write_bytes(bytes(damaged))
+        with pytest.raises(ValueError, match="it was changed or damaged"):
+            fp.load_reward(path)

@@ -2,17 +2,50 @@
 
 import difflib
 import tomllib
+import unicodedata
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from fairpool.consortium.kernel_expression import parse_kernel
 from fairpool.errors import FairpoolError
 from fairpool.rewards.scheme import WORDS
 
 FILE_NAME = "collaboration.toml"
+LONGEST_NAME = 100
 Text = Annotated[str, Field(min_length=1)]
+Name = Annotated[str, AfterValidator(lambda name: _plain(name))]
+
+
+def _rho(value: object) -> float | str:
+    if isinstance(value, str) and value in WORDS:
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    near = difflib.get_close_matches(str(value), WORDS, n=1)
+    hint = f'did you mean "{near[0]}"?' if near else f"give a number in 0 .. 1, or one of {', '.join(WORDS)}"
+    raise ValueError(f"{value!r} is not allowed; {hint}")
+
+
+def _plain(name: str) -> str:
+    """A name that can be shown anywhere: not blank, of one line, not endless."""
+    if not name.strip():
+        raise ValueError("a name must not be blank")
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn") for character in name):
+        raise ValueError(f"{name!r} has a control character; use letters, digits and signs")
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"a name of {len(name)} characters is too long; use at most {LONGEST_NAME}")
+    return name
 
 
 class ConfigurationError(FairpoolError):
@@ -27,6 +60,15 @@ class Section(BaseModel):
     """A table of the file: unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+APPLIES = {
+    "kernel": ("gp", "sparse_gp"),
+    "inducing_points": ("sparse_gp",),
+    "prior_variance": ("blr", "network"),
+    "hidden_layers": ("network",),
+}
+"""Which kinds of model a setting is for."""
 
 
 class ModelSection(Section):
@@ -48,6 +90,11 @@ class ModelSection(Section):
 
     @model_validator(mode="after")
     def _given_hyperparameters_are_complete(self) -> "ModelSection":
+        for key, kinds in APPLIES.items():
+            if key in self.model_fields_set and self.kind not in kinds:
+                raise ValueError(
+                    f'{key} has no meaning for kind = "{self.kind}" (only for {", ".join(kinds)}); leave it out'
+                )
         if not self.learn and self.noise_variance is None:
             raise ValueError("learn = false needs noise_variance (in units of the standardised target)")
         return self
@@ -62,28 +109,21 @@ class DataSection(Section):
 class RewardsSection(Section):
     """[rewards]: how fairness is traded for the other incentives, and what may be shown."""
 
-    rho: Annotated[float, Field(ge=0, le=1, strict=False)] | Literal["fair", "rational", "stable", "welfare"] = "stable"
+    rho: Annotated[float | str, PlainValidator(lambda value: _rho(value))] = "stable"
     share_inputs: bool = False
 
 
 class PartySection(Section):
     """[[parties]]: one party's name and data."""
 
-    name: Text
+    name: Name
     data: Text
-
-    @field_validator("name")
-    @classmethod
-    def _name_is_not_blank(cls, name: str) -> str:
-        if not name.strip():
-            raise ValueError("a party's name must not be blank")
-        return name
 
 
 class Configuration(Section):
     """The whole file."""
 
-    name: Text = "Collaboration"
+    name: Name = "Collaboration"
     target: Text
     features: Annotated[list[Text], Field(min_length=1)] | None = None
     categorical: list[Text] | dict[Text, Annotated[list[Text], Field(min_length=1)]] = []
@@ -96,18 +136,18 @@ class Configuration(Section):
 
     @model_validator(mode="after")
     def _names_do_not_clash(self) -> "Configuration":
-        names = [party.name for party in self.parties]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f'two parties are named "{twice[0]}"; names must differ')
+        seen: dict[str, str] = {}
+        for party in self.parties:
+            key = " ".join(party.name.casefold().split())
+            if key in seen:
+                same = "" if seen[key] == party.name else f' and "{party.name}", but for case or blanks'
+                raise ValueError(f'two parties are named "{seen[key]}"{same}; names must differ')
+            seen[key] = party.name
         if self.features is not None and self.target in self.features:
             raise ValueError(f'the target "{self.target}" is also listed under features; leave it out there')
         if self.target in self.categorical:
             raise ValueError(f'the target "{self.target}" is listed under categorical; it must be a number')
         return self
-
-
-assert set(get_args(get_args(RewardsSection.model_fields["rho"].annotation)[1])) == set(WORDS)
 
 
 def load_configuration(folder: Path) -> Configuration:
@@ -117,8 +157,9 @@ def load_configuration(folder: Path) -> Configuration:
         text = path.read_bytes().decode("utf-8")
         values = tomllib.loads(text)
     except FileNotFoundError:
+        what = "file" if folder.is_dir() else "folder"
         raise ConfigurationError(
-            [f"{path}: there is no such file; `fairpool init {folder}` writes one to start from"]
+            [f"{path}: there is no such {what}; `fairpool init my-project` writes an example to start from"]
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError([f"{path}: cannot be read ({error})"]) from None

@@ -44,7 +44,7 @@ inducing_points = 40
 # Hyperparameters are learned, on [public] data if there is some and otherwise on all parties' data. With
 # learn = false they are as given: noise_variance in units of the standardised target, length scales as rbf(2.0).
 # learn = true
-# noise_variance = 0.5
+# noise_variance = 0.3
 # hidden_layers = [100, 50]     # of a network
 # prior_variance = 1.0          # of the weights, for blr and network
 

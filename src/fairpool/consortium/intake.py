@@ -16,6 +16,9 @@ from fairpool.consortium.tables import Batch, Source, line_of, read_batches
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
 
+LARGEST = 1e100
+"""A number beyond this is an error of the data, and its square would overflow."""
+
 MOST_LEVELS = 100
 """A categorical column with more levels than this is more likely an identifier."""
 
@@ -65,6 +68,15 @@ class Moments:
         return np.sqrt(self.squares / max(self.count, 1))
 
 
+@dataclass(frozen=True)
+class Extreme:
+    """A value and where it is."""
+
+    value: float
+    file: Path
+    row: int
+
+
 @dataclass
 class Survey:
     """What one source holds.
@@ -85,6 +97,18 @@ class Survey:
     first_missing: str = ""
     moments: Moments = field(default_factory=Moments)
     levels: dict[str, Counter[str]] = field(default_factory=dict)
+    extremes: dict[str, list[Extreme]] = field(default_factory=dict)
+
+    def note_extremes(self, batch: Batch, numbers: tuple[str, ...]) -> None:
+        """Keep the smallest and the largest value of each column, and where they are."""
+        for name in numbers:
+            values = batch.columns[name].to_numpy()
+            if np.isnan(values).all():
+                continue
+            found = self.extremes.get(name, [])
+            for row in (int(np.nanargmin(values)), int(np.nanargmax(values))):
+                found.append(Extreme(float(values[row]), batch.file, batch.first + row))
+            self.extremes[name] = [min(found, key=lambda x: x.value), max(found, key=lambda x: x.value)]
 
 
 def survey(source: Source, numbers: tuple[str, ...], texts: tuple[str, ...], progress: Progress) -> Survey:
@@ -99,9 +123,15 @@ def survey(source: Source, numbers: tuple[str, ...], texts: tuple[str, ...], pro
             found.rows += rows.num_rows
             found.dropped += len(complete) - rows.num_rows
             found.moments.add(_matrix(rows, numbers))
+            found.note_extremes(batch, numbers)
             for name in texts:
                 for level in pc.value_counts(rows[name]):
                     found.levels[name][level["values"].as_py()] += level["counts"].as_py()
+                strange = [level for level in found.levels[name] if not level.isprintable()]
+                if strange:
+                    raise DataError(
+                        f'{source.owner}: column "{name}" has the level {strange[0]!r}; remove control signs'
+                    )
                 if len(found.levels[name]) > MOST_LEVELS:
                     raise DataError(
                         f'{source.owner}: the categorical column "{name}" has more than {MOST_LEVELS} levels;'
@@ -164,12 +194,13 @@ def _count_missing(found: Survey, batch: Batch) -> None:
 def _refuse_infinite(source: Source, batch: Batch, numbers: tuple[str, ...]) -> None:
     for name in numbers:
         values = batch.columns[name].to_numpy()
-        infinite = np.isinf(values)
-        if infinite.any():
-            row = int(np.argmax(infinite))
+        wrong = np.abs(values) > LARGEST
+        if wrong.any():
+            row = int(np.argmax(wrong))
             where = line_of(batch.file, batch.first + row)
             raise DataError(
-                f'{source.owner}: {batch.file}, {where}, column "{name}": {values[row]} is not finite; correct it'
+                f'{source.owner}: {batch.file}, {where}, column "{name}": {values[row]} is infinite or beyond'
+                f" {LARGEST:g}; correct it"
             )
 
 

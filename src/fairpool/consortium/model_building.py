@@ -1,6 +1,6 @@
 """The model that the configuration asks for, with hyperparameters given or learned before any data is valued."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,9 +48,13 @@ class BuiltModel:
 
 
 def build_model(
-    section: ModelSection, X: FloatArray, y: FloatArray, origin: str, encoding: TableEncoding
+    section: ModelSection, X: FloatArray, y: FloatArray, origin: str, encoding: TableEncoding, public: bool
 ) -> BuiltModel:
-    """Make the model, and learn what is to be learned from X [m, p], y [m] (public rows, or else the pool's)."""
+    """Make the model, and learn what is to be learned from X [m, p], y [m] (public rows, or else the pool's).
+
+    What is learned from the parties' own rows is rounded, since it goes into every reward file: from exact means and
+    sums a party could subtract its own rows.
+    """
     rng = np.random.default_rng(MODEL_SEED)
     if len(X) > (most := LEARN_ROWS[section.kind]):
         rows = rng.permutation(len(X))[:most]
@@ -62,6 +66,7 @@ def build_model(
     elif section.kind == "sparse_gp":
         count = min(section.inducing_points, max(len(X) // LEAST_CLUSTER, 1))
         U = inducing_points(X, count, rng=MODEL_SEED, least_rows=min(LEAST_CLUSTER, len(X)))
+        U = U if public else np.unique(U.round(1), axis=0)
         model = SparseGaussianProcess(parse_kernel(section.kernel, X.shape[1]), noise, U)
     else:
         features = None
@@ -70,7 +75,20 @@ def build_model(
         model = BayesianLinearRegression(noise, section.prior_variance, features=features)
     if section.learn:
         model = model.fit_hyperparameters(X, y)
-    return BuiltModel(model, origin if section.learn else f"given; scaling from {origin}", _describe(model, encoding))
+        model = model if public else _rounded(model)
+    settings = _describe(model, encoding)
+    if isinstance(model, SparseGaussianProcess) and len(model.inducing_points) < section.inducing_points:
+        settings["inducing points"] += f" ({section.inducing_points} asked for; clusters of few rows are left out)"
+    return BuiltModel(model, origin if section.learn else f"given; scaling from {origin}", settings)
+
+
+def _rounded(model: Any) -> Any:
+    """The model with its hyperparameters to three digits."""
+    changes: dict[str, Any] = {"noise_variance": float(f"{model.noise_variance:.2e}")}
+    if isinstance(model, GaussianProcess | SparseGaussianProcess):
+        theta = np.array([np.log(float(f"{np.exp(value):.2e}")) for value in model.kernel.theta])
+        changes["kernel"] = model.kernel.clone_with_theta(theta)
+    return replace(model, **changes)
 
 
 def _describe(model: Any, encoding: TableEncoding) -> dict[str, str]:

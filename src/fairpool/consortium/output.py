@@ -22,10 +22,13 @@ from fairpool.consortium.configuration import FILE_NAME
 from fairpool.consortium.run import Run
 from fairpool.consortium.tables import sha256
 from fairpool.errors import DataError
-from fairpool.report import Context, render_letter, render_report
+from fairpool.models import KernelPosterior
+from fairpool.report import Context, Letter, render_letter, render_report
 
 REWARD_FILE = "reward.safetensors"
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
+RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{kind}{k}" for kind in ("COM", "LPT") for k in range(1, 10))}
+"""Names that some systems do not allow."""
 
 
 def refuse_existing(out: Path, force: bool) -> None:
@@ -41,7 +44,7 @@ def refuse_existing(out: Path, force: bool) -> None:
 def write_output(run: Run, out: Path, force: bool) -> None:
     """Write everything to a folder beside `out`, then put it in its place in one step."""
     refuse_existing(out, force)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    _make_parent(out)
     _remove_leftovers(out)
     partial = out.parent / f".{out.name}.partial-{os.getpid()}"
     try:
@@ -50,9 +53,16 @@ def write_output(run: Run, out: Path, force: bool) -> None:
         _write_parties(run, partial / "parties")
         _put_in_place(partial, out)
     except OSError as error:
-        raise DataError(f"{out}: cannot be written ({error.strerror}: {error.filename})") from None
+        raise DataError(f"{error.filename or out}: cannot be written ({error.strerror or error})") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _make_parent(out: Path) -> None:
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{out.parent}: cannot be made a folder ({error.strerror}); give another --out") from None
 
 
 def _write_operator(run: Run, folder: Path) -> None:
@@ -64,6 +74,7 @@ def _write_operator(run: Run, folder: Path) -> None:
         run.residuals,
         run.scores,
         run.warnings,
+        tuple(f"parties/{name}" for name in folder_names(run.collaboration.game.names)),
     )
     (folder / "report.html").write_text(render_report(run.collaboration, context), encoding="utf-8")
     (folder / "result.json").write_text(
@@ -72,7 +83,8 @@ def _write_operator(run: Run, folder: Path) -> None:
     (folder / "values.csv").write_text(_values_csv(run), encoding="utf-8")
     (folder / "seed.txt").write_text(f"{run.seed}\n")
     (folder / FILE_NAME).write_text(_configuration_as_used(run), encoding="utf-8")
-    hashes = [f"{sha256(file)}  {file}\n" for source in run.preparation.sources for file in source.files]
+    home = run.preparation.folder
+    hashes = [f"{sha256(file)}  {os.path.relpath(file, home)}\n" for s in run.preparation.sources for file in s.files]
     (folder / "inputs.sha256").write_text("".join(hashes), encoding="utf-8")
 
 
@@ -83,16 +95,51 @@ def _write_parties(run: Run, folder: Path) -> None:
         own.mkdir(parents=True)
         reward = replace(result.models[i], encoding=run.preparation.encoding)
         reward.save(own / REWARD_FILE, share_inputs=configuration.rewards.share_inputs)
-        letter = render_letter(
-            result, i, configuration.name, configuration.target, run.preparation.encoding.scale, REWARD_FILE
+        text = Letter(
+            configuration.name,
+            configuration.target,
+            run.preparation.encoding.scale,
+            REWARD_FILE,
+            sha256(own / REWARD_FILE),
+            reveals(run, i),
         )
-        (own / "letter.html").write_text(letter, encoding="utf-8")
+        (own / "letter.html").write_text(render_letter(result, i, text), encoding="utf-8")
+
+
+def reveals(run: Run, i: int) -> tuple[str, ...]:
+    """What party i's file tells about the others, sentence by sentence; nothing is left out."""
+    result, preparation = run.collaboration, run.preparation
+    model, kind = result.models[i], preparation.configuration.model.kind
+    if not model.tau:
+        own = "It is trained on your own rows alone."
+    elif isinstance(model.posterior, KernelPosterior):
+        noise = "as they are" if model.eta == 0 else "with noise"
+        own = f"It contains the inputs of all parties' rows, as all parties agreed, and their labels {noise}."
+    else:
+        noise = "" if model.eta == 0 else ", with noise on the other parties' labels"
+        own = f"It contains no row of another party, but sums over all rows{noise}."
+    sentences = [own]
+    if any(f'model for "{result.game.names[i]}"' in warning for warning in run.warnings):
+        sentences.append("The other parties have few rows for a model of this size, so that it tells much about them.")
+    if preparation.public is None:
+        points = ", inducing points (means of several rows)" if kind == "sparse_gp" else ""
+        sentences.append(f"Its scaling, hyperparameters{points} were learned from all parties' rows, and are rounded.")
+        if kind == "network":
+            sentences.append("Its network was trained on all parties' labels without noise.")
+    else:
+        sentences.append("Its scaling and hyperparameters come from public data.")
+    sentences.append("It names no other party. The seed of the noise stays with the operator.")
+    if result.game.n == 2:
+        sentences.append("With two parties, the numbers in this letter tell the value of the other's data.")
+    return tuple(sentences)
 
 
 def result_of(run: Run) -> dict[str, Any]:
     """The run as plain JSON."""
     found = run.collaboration.to_dict()
-    for party, residual in zip(found["parties"], run.residuals.tolist(), strict=True):
+    folders = folder_names(run.collaboration.game.names)
+    for party, folder, residual in zip(found["parties"], folders, run.residuals.tolist(), strict=True):
+        party["folder"] = f"parties/{folder}"
         party["label_residual"] = residual if np.isfinite(residual) else None
     return {
         "fairpool": __about__.__version__,
@@ -108,13 +155,13 @@ def _values_csv(run: Run) -> str:
     game = run.collaboration.game
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["coalition", "parties", "value"])
+    writer.writerow([*game.names, "value"])
     if game.enumerable:
         coalitions = [members(mask) for mask in range(1 << game.n)]
     else:  # too many to list: each alone, and all together
         coalitions = [*((i,) for i in range(game.n)), tuple(range(game.n))]
     for C in coalitions:
-        writer.writerow([" + ".join(game.names[i] for i in C), len(C), repr(game.value(C))])
+        writer.writerow([*(int(i in C) for i in range(game.n)), repr(game.value(C))])
     return stream.getvalue()
 
 
@@ -135,6 +182,7 @@ def folder_names(names: Sequence[str]) -> list[str]:
     for name in names:
         plain = unicodedata.normalize("NFKC", name)
         slug = re.sub(r"[^\w.-]+", "-", plain).strip("-._")[:80] or "party"
+        slug = f"party-{slug}" if slug.split(".")[0].upper() in RESERVED else slug
         taken, number = {f.casefold() for f in found}, 2
         unique = slug
         while unique.casefold() in taken:

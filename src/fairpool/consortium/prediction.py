@@ -2,12 +2,10 @@
 
 import csv
 import io
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from fairpool.consortium.intake import Progress, no_progress, refuse_missing
 from fairpool.consortium.tables import Source, column_names, read_batches, sha256
@@ -16,18 +14,32 @@ from fairpool.realisation import load_reward
 from fairpool.realisation.reward_file import write_atomically
 from fairpool.rewards.ties import Z_95
 
+Rows = tuple[tuple[str, ...], list[list[float]]]
+"""Column names, and rows of numbers."""
 
-def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Progress = no_progress) -> int:
-    """Predict every row of a table; write a CSV file, atomically, or print it. Returns the number of rows."""
+COLUMNS = ("standard_deviation", "lower_95", "upper_95")
+
+
+def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Progress = no_progress) -> Rows:
+    """Predict every row of a table: mean, standard deviation and 95% interval, in the target's own units.
+
+    Args:
+        reward_file: The model.
+        data: The table, which may be a folder or a pattern.
+        out: A CSV file to write, atomically.
+        progress: Called as rows are done.
+
+    Returns:
+        The column names, and one list of numbers per row.
+    """
     reward = load_reward(reward_file)
     if reward.encoding is None:
         raise DataError(f"{reward_file}: it knows no column names; use fairpool.load_reward in Python instead")
     encoding = reward.encoding
     source = Source.find("data to predict", str(data), Path())
-    stream = io.StringIO() if out is not None else sys.stdout
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([encoding.target, "standard_deviation", "lower_95", "upper_95"])
-    rows = 0
+    if out is not None and out.exists() and any(out.samefile(file) for file in (reward_file, *source.files)):
+        raise DataError(f"{out} is the reward or the data itself; give another --out")
+    rows: list[list[float]] = []
     for file in source.files:
         names = column_names(file)
         lacking = [column.name for column in encoding.columns if column.name not in names]
@@ -35,15 +47,23 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
             raise DataError(f'{file}: no column "{lacking[0]}"; it has {", ".join(names)}')
         for batch in read_batches(file, encoding.numbers, encoding.categories):
             refuse_missing(source, batch)
-            mean, variance = reward.predict_table(pa.table(batch.columns))
+            mean, variance = reward.predict_table(batch.columns)
             deviation = np.sqrt(variance)
-            columns = mean, deviation, mean - Z_95 * deviation, mean + Z_95 * deviation
-            writer.writerows([repr(float(value)) for value in row] for row in zip(*columns, strict=True))
-            rows += len(mean)
-            progress(f"predicting {file.name}", rows)
-    if isinstance(stream, io.StringIO) and out is not None:
-        write_atomically(out, stream.getvalue().encode())
-    return rows
+            rows += np.column_stack([mean, deviation, mean - Z_95 * deviation, mean + Z_95 * deviation]).tolist()
+            progress(f"predicting {file.name}", len(rows))
+    found = (encoding.target, *COLUMNS), rows
+    if out is not None:
+        write_atomically(out, as_csv(found).encode())
+    return found
+
+
+def as_csv(found: Rows) -> str:
+    """Predictions as CSV, with every digit."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(found[0])
+    writer.writerows([repr(value) for value in row] for row in found[1])
+    return stream.getvalue()
 
 
 def describe_reward(file: Path) -> dict[str, Any]:

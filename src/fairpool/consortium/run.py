@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairpool.arrays import FloatArray
 from fairpool.audit import duplicates_of_keys, held_out_residuals
@@ -15,9 +14,17 @@ from fairpool.collaboration import Collaboration, collaborate
 from fairpool.consortium.intake import Progress, Survey, encoded_batches, no_progress, row_keys
 from fairpool.consortium.model_building import BuiltModel, build_model
 from fairpool.consortium.preparation import Preparation
+from fairpool.consortium.scrutiny import (
+    NETWORK_WARNING,
+    Sample,
+    few_rows_warnings,
+    outlier_warnings,
+    overlap_warnings,
+    residual_warnings,
+)
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError, FairpoolWarning
-from fairpool.models import PartySummary, WeightModel, WeightPosterior
+from fairpool.models import PartySummary, WeightModel
 from fairpool.parties import Party
 from fairpool.report.scores import Scores, score_models
 
@@ -26,15 +33,6 @@ SAMPLE_ROWS = 5000
 
 MOST_KEYS = 20_000_000
 """How many rows are compared to find copies; of more, a fair share stands for all."""
-
-SUSPICIOUS_RESIDUAL = 2.0
-"""Labels that are this many predicted standard deviations off, on average, deserve a look."""
-
-
-NETWORK_WARNING = (
-    "the network was trained on all parties' labels, without noise, and goes into every reward; give [public] data to"
-    " keep those labels out of it"
-)
 
 
 @dataclass(frozen=True)
@@ -96,21 +94,20 @@ def execute(
         collaboration = collaborate(data, built.model, configuration.rewards.rho if rho is None else rho, seed)
     progress("looking at residuals")
     residuals = held_out_residuals(collaboration.game, parties)
-    scores = None
+    scores, test_keys = None, np.empty(0, dtype=np.uint64)
     if preparation.test is not None:
-        X, y, _ = _sample(preparation.test, encoding, None, progress)
+        X, y, test_keys = _sample(preparation.test, encoding, None, progress, seen)
         scores = score_models(collaboration, X, y, encoding.scale)
     duplicates = duplicates_of_keys([p.name for p in parties], [keys for *_, keys in samples], seen)
     texts = (*preparation.warnings, *collaboration.scheme.warnings, *duplicates.warnings)
+    texts += (*outlier_warnings(preparation, parties), *overlap_warnings(samples, test_keys, seen))
     if configuration.model.kind == "network" and preparation.public is None:
         texts += (NETWORK_WARNING,)
-    texts += (*_residual_warnings(parties, residuals), *_few_rows_warnings(collaboration))
+    texts += (*residual_warnings(parties, residuals), *few_rows_warnings(collaboration))
     return Run(preparation, built, collaboration, residuals, scores, seed, texts)
 
 
-def _sample(
-    survey: Survey, encoding: TableEncoding, most: int | None, progress: Progress, seen: float = 0.0
-) -> tuple[FloatArray, FloatArray, NDArray[np.uint64]]:
+def _sample(survey: Survey, encoding: TableEncoding, most: int | None, progress: Progress, seen: float = 0.0) -> Sample:
     """All rows of a source, or a fair sample of them (those of the smallest keys), and the keys to find copies by.
 
     Of the keys, those below a share `seen` of their range are kept: the same ones at every party, so that copies are
@@ -143,10 +140,10 @@ def _build(preparation: Preparation, parties: Sequence[Party], progress: Progres
     section, encoding = preparation.configuration.model, preparation.encoding
     if preparation.public is not None:
         X, y, _ = _sample(preparation.public, encoding, 20 * SAMPLE_ROWS, progress)
-        return build_model(section, X, y, f"public data ({preparation.public.rows} rows)", encoding)
+        return build_model(section, X, y, f"public data ({preparation.public.rows} rows)", encoding, True)
     X, y = (np.concatenate([getattr(party, a) for party in parties]) for a in ("X", "y"))
     total = sum(s.rows for s in preparation.parties)
-    return build_model(section, X, y, f"all parties' data ({total} rows)", encoding)
+    return build_model(section, X, y, f"all parties' data ({total} rows)", encoding, False)
 
 
 def _summarise(
@@ -174,24 +171,3 @@ def _refuse_too_many(preparation: Preparation) -> None:
             f"an exact Gaussian process of {rows} rows needs about {needed / 2**30:.0f} GiB of memory, and there are"
             f' {memory / 2**30:.0f}; use kind = "sparse_gp"'
         )
-
-
-def _few_rows_warnings(result: Collaboration) -> Iterator[str]:
-    """A model of d weights holds a sum over the others' rows; of fewer than d rows, it tells much about each."""
-    for i, (name, model) in enumerate(zip(result.game.names, result.models, strict=True)):
-        others = sum(result.game.rows) - result.game.rows[i]
-        if isinstance(model.posterior, WeightPosterior) and 0 < others < len(model.posterior.factor) and model.tau:
-            weights = len(model.posterior.factor)
-            yield (
-                f'the others together have {others} rows, fewer than the {weights} weights of the model for "{name}":'
-                " it tells much about each of those rows"
-            )
-
-
-def _residual_warnings(parties: Sequence[Party], residuals: FloatArray) -> Iterator[str]:
-    for party, residual in zip(parties, residuals, strict=True):
-        if residual > SUSPICIOUS_RESIDUAL:
-            yield (
-                f'the labels of "{party.name}" are {residual:.1f} predicted standard deviations from what the others\''
-                " data predict; look for another unit, a shifted column, or wrong labels (its value does not show them)"
-            )

@@ -73,17 +73,27 @@ def column_names(file: Path) -> tuple[str, ...]:
         try:
             names = tuple(pa_parquet.read_schema(file).names)
         except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{file}: not a readable Parquet file ({_first_line(error)})") from None
+            raise DataError(
+                f"{file}: not a Parquet file, or damaged; ask for it again ({_first_line(error)})"
+            ) from None
     else:
         try:
             with file.open(encoding="utf-8-sig", newline="") as stream:
                 names = tuple(next(csv.reader(stream), ()))
         except UnicodeDecodeError as error:
             raise DataError(_not_utf8(file, error)) from None
+        except PermissionError:
+            raise DataError(f"{file}: no permission to read it") from None
         except (OSError, csv.Error) as error:
             raise DataError(f"{file}: not a readable CSV file ({_first_line(error)})") from None
     if not names:
         raise DataError(f"{file}: the file is empty; its first line must name the columns")
+    for sign, word in ((";", "semicolons"), ("\t", "tabs")):
+        if len(names) == 1 and sign in names[0]:
+            raise DataError(f"{file}: its columns are separated by {word}; save it with commas")
+    strange = [name for name in names if not name.isprintable()]
+    if strange:
+        raise DataError(f"{file}: the column name {strange[0]!r} has a control character or line break; rename it")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise DataError(f'{file}: two columns are named "{twice[0]}"')
@@ -163,7 +173,7 @@ def _diagnose(file: Path, types: dict[str, pa.DataType]) -> str | None:
                     if types.get(name) == pa.float64() and value not in MISSING and not _is_number(value):
                         return (
                             f'{file}, line {reader.line_num}, column "{name}": {value!r} is not a number; correct it,'
-                            f" or if the whole column is text, {CATEGORY_HINT}"
+                            f" or if the whole column is text, {CATEGORY_HINT} (a target must be a number)"
                         )
     except UnicodeDecodeError as error:
         return _not_utf8(file, error)

@@ -1,5 +1,6 @@
 """Reward files: safetensors with one canonical JSON entry, no pickle; everything is checked before it is used."""
 
+import hashlib
 import json
 import os
 import tempfile
@@ -26,6 +27,21 @@ from fairpool.realisation.model_reward import ModelReward
 
 ENTRY = "fairpool"
 VERSION = 1
+KEYS = {
+    "version",
+    "party",
+    "target",
+    "value",
+    "tau",
+    "eta",
+    "holds_inputs_of_others",
+    "rho",
+    "columns",
+    "encoding",
+    "model",
+    "sha256",
+}
+"""What a file's description holds, and nothing else."""
 
 
 def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
@@ -62,8 +78,9 @@ def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
         "encoding": None if reward.encoding is None else encode_encoding(reward.encoding),
         "model": model,
     }
-    entry = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
     arrays = {name: np.array(t, dtype=np.float64, order="C") for name, t in tensors.items()}
+    description["sha256"] = _digest(arrays)
+    entry = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
     write_atomically(path, safetensors.numpy.save(arrays, metadata={ENTRY: entry}))
 
 
@@ -111,6 +128,11 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, FloatArray]]:
 
 
 def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
+    unknown = set(d) - KEYS
+    if unknown:
+        raise RewardFileError(f"it has the unknown entry {sorted(unknown)[0]!r}")
+    if d["sha256"] != _digest(tensors):
+        raise RewardFileError("its arrays are not those it was written with; it was changed or damaged")
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise RewardFileError(f'tensor "{name}" has values that are not finite')
@@ -149,6 +171,15 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
         None if d["rho"] is None else number(d["rho"], "rho", 0, 1),
         encoding,
     )
+
+
+def _digest(tensors: dict[str, FloatArray]) -> str:
+    """A fingerprint of all arrays, with their names and shapes."""
+    found = hashlib.sha256()
+    for name in sorted(tensors):
+        found.update(f"{name} {tensors[name].shape}\n".encode())
+        found.update(np.ascontiguousarray(tensors[name], dtype="<f8").tobytes())
+    return found.hexdigest()
 
 
 def _refuse_constant(name: str) -> None:

@@ -38,7 +38,15 @@ def styled(chart: Any) -> Any:
             titleFontSize=12,
             titleFontWeight="normal",
         )
-        .configure_legend(labelColor=INK, titleColor=INK, labelFontSize=12, orient="bottom", symbolStrokeWidth=2)
+        .configure_legend(
+            labelColor=INK,
+            titleColor=INK,
+            labelFontSize=12,
+            orient="bottom",
+            symbolStrokeWidth=2,
+            columns=3,
+            labelLimit=180,
+        )
     )
 
 
@@ -75,7 +83,16 @@ def rewards_chart(result: "Collaboration") -> Any:
         .mark_text(align="right", dx=-6, dy=-6, baseline="bottom", color=INK)
         .encode(x="value:Q", y=alt.value(0), text="label:N")
     )
-    return (bars + labels + line + note).properties(width=480, height=alt.Step(24))
+    return (bars + line + _halo(base) + labels + note).properties(width=480, height=alt.Step(24))
+
+
+def _halo(base: Any) -> Any:
+    """White behind the labels, so that no line strikes them through."""
+    return (
+        base.mark_text(align="left", dx=4, fontSize=12, stroke="white", strokeWidth=4)
+        .encode(text="label:N")
+        .transform_calculate(label="datum.what + ' ' + format(datum.value, '.1f')")
+    )
 
 
 def rho_chart(result: "Collaboration") -> Any:
@@ -108,7 +125,7 @@ def rho_chart(result: "Collaboration") -> Any:
     rules = alt.Chart(_data(marks)).mark_rule(color="#6b7280", strokeDash=[3, 3]).encode(x=x)
     texts = (
         alt.Chart(_data(marks))
-        .mark_text(align="left", dx=3, baseline="top", color=INK, fontSize=12)
+        .mark_text(align="right", dx=-3, baseline="top", color=INK, fontSize=12)
         .encode(x=x, y=alt.value(2), text="label:N")
     )
     cursor = (

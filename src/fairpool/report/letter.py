@@ -1,5 +1,6 @@
 """A party's letter: what it brought, what it receives, why that is fair, how to use the file, what the file reveals."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairpool.report import charts
@@ -13,19 +14,32 @@ SHOWN = ("R2", "R4", "R5", "stable")
 """The verdicts that matter to a single party."""
 
 
-def render_letter(result: "Collaboration", party: int, title: str, target: str, scale: float, file: str) -> str:
-    """One party's letter as HTML.
+@dataclass(frozen=True)
+class Letter:
+    """What a letter says beyond the numbers.
 
-    It shows the party's own v_i, phi_i and r_i, v_N, rho and the verdicts, and nothing of any other party's: a witness
-    or the table of all values would tell about others.
-
-    Args:
-        result: The collaboration.
-        party: The recipient's index.
+    Attributes:
         title: The collaboration's name.
         target: What is predicted.
         scale: The target's standard deviation, the unit that the model works in.
         file: The reward file's name.
+        sha256: The reward file's fingerprint.
+        reveals: What the file tells about others, sentence by sentence.
+    """
+
+    title: str
+    target: str
+    scale: float
+    file: str
+    sha256: str
+    reveals: tuple[str, ...]
+
+
+def render_letter(result: "Collaboration", party: int, letter: Letter) -> str:
+    """One party's letter as HTML.
+
+    It shows the party's own v_i, phi_i and r_i, v_N, rho and the verdicts, and nothing of any other party's: a witness
+    or the table of all values would tell about others.
     """
     game, reward = result.game, result.models[party]
     chart = None
@@ -37,9 +51,7 @@ def render_letter(result: "Collaboration", party: int, title: str, target: str, 
         .get_template("letter.html.j2")
         .render(
             name=game.names[party],
-            title=title,
-            target=target,
-            file=file,
+            letter=letter,
             rows=game.rows[party],
             parties=game.n,
             alone=float(game.alone[party]),
@@ -49,9 +61,8 @@ def render_letter(result: "Collaboration", party: int, title: str, target: str, 
             reward=float(result.rewards[party]),
             total=game.total,
             rho=result.rho,
-            explanation=result.explain()[party],
             model=reward,
-            noise=scale * reward.eta**0.5,
+            noise=letter.scale * reward.eta**0.5,
             verdicts=[(MEANINGS[c], ANSWERS[result.incentives[c].holds]) for c in SHOWN],
             chart=chart,
         )

@@ -30,6 +30,7 @@ class Context:
         residuals: Per party, how far its labels are from the others' prediction [n].
         scores: On test data.
         warnings: Everything the operator should know.
+        folders: Per party, where its model and letter are.
     """
 
     title: str = "Collaboration"
@@ -38,6 +39,7 @@ class Context:
     residuals: Any = None
     scores: Scores | None = None
     warnings: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
 def render_report(result: "Collaboration", context: Context) -> str:

@@ -5,7 +5,7 @@ MEANINGS = {
     "R2": "Nobody's model is worth more than all data together",
     "R3": "Somebody receives the best possible model",
     "R4": "Everybody receives at least what it has alone",
-    "R5": "The rewards are fair (F1 to F4)",
+    "R5": "The rewards are fair: who adds more receives more, who adds the same receives the same",
     "R6": "In every group, who contributes most has no reason to leave with it",
     "R7": "The rewards together are as large as they can be",
     "F1": "Who adds nothing receives nothing",

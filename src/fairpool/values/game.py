@@ -42,12 +42,17 @@ class Game(ABC):
     def value(self, coalition: Coalition) -> float:
         """v_C of a coalition given by its parties' indices or names, such as {0, 2}."""
         mask = mask_of(coalition, self.names)
-        return float(self._table[mask]) if "_table" in self.__dict__ else self.value_of_mask(mask)
+        return float(self._table[mask]) if self.tabulated else self.value_of_mask(mask)
+
+    @property
+    def tabulated(self) -> bool:
+        """Whether all 2**n values are known already."""
+        return "_table" in self.__dict__
 
     @property
     def enumerable(self) -> bool:
         """Whether all 2**n values are known already, or few enough to compute without being asked to."""
-        return self.n <= EXACT_LIMIT or "_table" in self.__dict__
+        return self.n <= EXACT_LIMIT or self.tabulated
 
     @cached_property
     def total(self) -> float:

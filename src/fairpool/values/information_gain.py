@@ -67,8 +67,8 @@ class InformationGain(Game):
         return self.space.values()
 
     def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
-        """v of the first 1, 2, .., n parties of a permutation [n]."""
-        return self.space.prefix_values(permutation)
+        """v of the first 1, 2, .., n parties of a permutation [n]: looked up where all values are known."""
+        return super().prefix_values(permutation) if self.tabulated else self.space.prefix_values(permutation)
 
     def posterior(self, coalition: Coalition) -> TrainedPosterior:
         """The model trained on a coalition's data D_C, labels and all."""

@@ -1,0 +1,77 @@
+"""What the operator should look at before handing anything out: outliers, overlaps, few rows, odd labels."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpool.arrays import FloatArray
+from fairpool.collaboration import Collaboration
+from fairpool.consortium.preparation import Preparation
+from fairpool.consortium.tables import line_of
+from fairpool.encoding import NumberColumn
+from fairpool.models import WeightPosterior
+from fairpool.parties import Party
+
+SUSPICIOUS_RESIDUAL = 2.0
+"""Labels that are this many predicted standard deviations off, on average, deserve a look."""
+
+FAR = 1000.0
+"""A value this many median deviations from the median is more likely an error than a rare case."""
+
+Sample = tuple[FloatArray, FloatArray, NDArray[np.uint64]]
+"""Rows, labels, and keys to find copies by."""
+
+NETWORK_WARNING = (
+    "the network was trained on all parties' labels, without noise, and goes into every reward; give [public] data to"
+    " keep those labels out of it"
+)
+
+
+def outlier_warnings(preparation: Preparation, parties: Sequence[Party]) -> Iterator[str]:
+    """Values that are far from all others, by the median and the median deviation, which they cannot move."""
+    encoding = preparation.encoding
+    X, y = (np.concatenate([getattr(party, a) for party in parties]) for a in ("X", "y"))
+    at = {name: k for k, name in enumerate(encoding.features)}
+    scaling = {c.name: (X[:, at[c.name]], c.mean, c.scale) for c in encoding.columns if isinstance(c, NumberColumn)}
+    scaling[encoding.target] = (y, encoding.mean, encoding.scale)
+    for name, (values, mean, scale) in scaling.items():
+        middle = float(np.median(values))
+        spread = float(np.median(np.abs(values - middle)))
+        for found in preparation.parties:
+            for extreme in found.extremes.get(name, []):
+                if spread and abs((extreme.value - mean) / scale - middle) > FAR * spread:
+                    where = line_of(extreme.file, extreme.row)
+                    yield (
+                        f'{found.source.owner}: {extreme.file}, {where}, column "{name}": {extreme.value:g} is far from'
+                        f" all others (the middle is {mean + scale * middle:g}); if it is an error, correct it"
+                    )
+
+
+def overlap_warnings(samples: Sequence[Sample], test_keys: NDArray[np.uint64], seen: float) -> Iterator[str]:
+    """Test rows that took part in training."""
+    shared = len(np.intersect1d(test_keys, np.concatenate([keys for *_, keys in samples])))
+    if shared:
+        yield f"{round(shared / seen)} test row(s) are also among the parties' rows; scores on them are too good"
+
+
+def few_rows_warnings(result: Collaboration) -> Iterator[str]:
+    """A model of d weights holds a sum over the others' rows; of fewer than d rows, it tells much about each."""
+    for i, (name, model) in enumerate(zip(result.game.names, result.models, strict=True)):
+        others = sum(result.game.rows) - result.game.rows[i]
+        if isinstance(model.posterior, WeightPosterior) and 0 < others < len(model.posterior.factor) and model.tau:
+            weights = len(model.posterior.factor)
+            yield (
+                f'the others together have {others} rows, fewer than the {weights} weights of the model for "{name}":'
+                " it tells much about each of those rows"
+            )
+
+
+def residual_warnings(parties: Sequence[Party], residuals: FloatArray) -> Iterator[str]:
+    """Labels that disagree with everybody else's."""
+    for party, residual in zip(parties, residuals, strict=True):
+        if residual > SUSPICIOUS_RESIDUAL:
+            yield (
+                f'the labels of "{party.name}" are {residual:.1f} predicted standard deviations from what the others\''
+                " data predict; look for another unit, a shifted column, or wrong labels (its value does not show them)"
+            )

@@ -1,0 +1,93 @@
+"""What the commands print, and how errors end: results to standard output, progress and errors to standard error."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from fairpool.consortium.configuration import ConfigurationError
+from fairpool.errors import FairpoolError
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Where to print: results to standard output, progress and errors to standard error."""
+
+    quiet: bool
+    as_json: bool
+
+    def say(self, *things: Any) -> None:
+        """Print for a person, unless asked not to."""
+        if not self.quiet and not self.as_json:
+            Console(highlight=False, markup=False).print(*things)
+
+    def give(self, result: Any) -> None:
+        """Print for a program, if asked to."""
+        if self.as_json:
+            print(json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False))
+
+    @contextmanager
+    def progress(self) -> Iterator[Any]:
+        """A bar that says what is being done, how much of it is, and for how long."""
+        console = Console(stderr=True)
+        columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
+        hidden = self.quiet or self.as_json or not console.is_terminal
+        with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+            task = bar.add_task("starting", total=None)
+
+            def show(text: str, done: int = 0, total: int | None = None) -> None:
+                bar.update(task, description=text, completed=done, total=total)
+
+            yield show
+
+    @contextmanager
+    def figures(self) -> Iterator[Any]:
+        """A bar per figure."""
+        console = Console(stderr=True)
+        hidden = self.quiet or self.as_json or not console.is_terminal
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        with Progress(*columns, console=console, disable=hidden) as bar:
+            tasks: dict[str, Any] = {}
+
+            def show(figure: str, done: int, total: int) -> None:
+                if figure not in tasks:
+                    tasks[figure] = bar.add_task(figure, total=total)
+                bar.update(tasks[figure], completed=done)
+
+            yield show
+
+
+@contextmanager
+def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
+    """Turn errors that a user can cause into a message and exit code 2."""
+    try:
+        yield Screen(quiet, as_json)
+    except FairpoolError as error:
+        problems = list(error.problems) if isinstance(error, ConfigurationError) else [str(error)]
+        if as_json:
+            print(json.dumps({"errors": problems}, indent=1, ensure_ascii=False))
+        else:
+            for problem in problems:
+                print(f"error: {problem}", file=sys.stderr)
+        raise typer.Exit(2) from None
+    except OSError as error:
+        print(f"error: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+        raise typer.Exit(2) from None
+    except (typer.Exit, typer.Abort):
+        raise
+    except Exception as error:  # a fault of ours, but no reason to show a traceback to who cannot use it
+        if os.environ.get("FAIRPOOL_DEBUG"):
+            raise
+        print(f"error: unexpected: {type(error).__name__}: {error}; nothing was written", file=sys.stderr)
+        print("(this is a fault of fairpool; set FAIRPOOL_DEBUG=1 to see where)", file=sys.stderr)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        print("stopped; nothing was written", file=sys.stderr)
+        raise typer.Exit(130) from None

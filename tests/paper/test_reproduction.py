@@ -1,0 +1,101 @@
+"""`fairpool reproduce`, quick, end to end; resumption; the same numbers with any number of jobs."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from projects import COMMAND, fairpool
+
+from fairpool.paper.along_rho import RhoPoint
+from fairpool.paper.reproduction import FIGURES, reproduce
+from fairpool.paper.scatter import Point
+from fairpool.paper.valuation import ValuePoint
+
+COLUMNS = {"fig1": RhoPoint, "fig2": RhoPoint, "fig11": ValuePoint} | dict.fromkeys(
+    ("fig3", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10"), Point
+)
+
+
+@pytest.fixture(scope="module")
+def housing(tmp_path_factory):
+    """Made-up tables with the real ones' columns, so that every figure can run anywhere."""
+    folder = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(0)
+    names = {
+        "california_housing.csv": "MedInc,HouseAge,AveRooms,AveBedrms,Population,Latitude,Longitude,MedHouseVal",
+        "boston_housing.csv": "CRIM,ZN,INDUS,CHAS,NOX,RM,AGE,DIS,RAD,TAX,PTRATIO,B,LSTAT,MEDV",
+    }
+    for name, header in names.items():
+        rows = 6000 if "california" in name else 506
+        X = rng.standard_normal((rows, header.count(",")))
+        y = np.sin(X[:, 0]) + X[:, -1] * X[:, -2] + 0.3 * rng.standard_normal(rows)
+        np.savetxt(folder / name, np.column_stack([X, y]), delimiter=",", header=header, comments="")
+    return folder
+
+
+def test_quick_runs_every_figure(tmp_path, housing, monkeypatch):
+    monkeypatch.setenv("FAIRPOOL_DATA", str(housing))
+    done = fairpool("reproduce", "--quick", "--jobs", "2", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in FIGURES:
+        assert (tmp_path / f"{name}.svg").read_text().startswith("<svg")
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        rows = list(csv.DictReader((tmp_path / f"{name}.csv").read_text().splitlines()))
+        if name in COLUMNS:
+            assert list(rows[0]) == list(COLUMNS[name].__dataclass_fields__), name
+            assert len(rows) > 5
+    table = (tmp_path / "reproduction.md").read_text()
+    assert "| fig3 | positive improvement in MNLP at ρ = 0.5 | 631 of 750 (84%) |" in table
+    assert "Not run" not in table
+    assert "<table>" in (tmp_path / "reproduction.html").read_text()
+
+
+def test_without_data_the_other_figures_still_run(tmp_path, monkeypatch):
+    monkeypatch.delenv("FAIRPOOL_DATA", raising=False)
+
+    def refused(*_, **__):
+        raise OSError("no network")
+
+    monkeypatch.setattr("fairpool.paper.datasets.fetch_openml", refused)
+    outcomes = reproduce(["fig4", "fig8"], tmp_path, quick=True)
+    assert [bool(o.problem) for o in outcomes] == [False, True]
+    assert "boston_housing.csv is not in $FAIRPOOL_DATA" in (tmp_path / "reproduction.md").read_text()
+    assert not list((tmp_path / "points-quick").glob("fig8*"))  # it will be tried again
+
+
+def test_the_same_numbers_with_one_and_two_jobs(tmp_path):
+    for jobs in (1, 2):
+        reproduce(["fig2", "fig3", "fig9"], tmp_path / str(jobs), seed=3, jobs=jobs, quick=True)
+    for name in ("fig2", "fig3", "fig9"):
+        assert (tmp_path / "1" / f"{name}.csv").read_bytes() == (tmp_path / "2" / f"{name}.csv").read_bytes()
+    reproduce(["fig9"], tmp_path / "other", seed=4, quick=True)
+    assert (tmp_path / "other" / "fig9.csv").read_bytes() != (tmp_path / "1" / "fig9.csv").read_bytes()
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    arguments = ["reproduce", "fig9", "fig3", "--out", tmp_path]
+    process = subprocess.Popen([COMMAND, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    points = tmp_path / "points"
+    deadline = time.time() + 120
+    while len(list(points.glob("fig9-*.json"))) < 2 and time.time() < deadline:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = {path: path.stat().st_mtime_ns for path in points.glob("*.json")}
+    assert 2 <= len(kept) < 10
+    assert all("rows" in json.loads(path.read_text()) for path in kept)  # none is half-written
+    assert not (tmp_path / "reproduction.md").exists()
+    assert fairpool(*arguments).returncode == 0
+    assert all(path.stat().st_mtime_ns == before for path, before in kept.items())
+    assert len(list(csv.DictReader((tmp_path / "fig3.csv").read_text().splitlines()))) > 1000
+
+
+def test_an_unknown_figure_is_refused(tmp_path):
+    done = fairpool("reproduce", "fig99", "--out", tmp_path / "x")
+    assert done.returncode == 2
+    assert 'no figure "fig99"; there are fig1, fig2' in done.stderr
