@@ -228,7 +228,7 @@ def _show_run(show: Screen, done: Run, out: Path) -> None:
     show.say(f"\nReport: {out / 'operator' / 'report.html'}  (for the operator alone)")
     show.say(f"For each party, a model and a letter to hand out: {out / 'parties'}")
     for name, folder in zip(result.game.names, folder_names(result.game.names), strict=True):
-        if folder != name:
+        if folder != name.replace(" ", "-"):
             show.say(f"  {name}: {folder}")
 
 

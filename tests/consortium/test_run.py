@@ -363,7 +363,7 @@ def test_letters_say_what_the_file_reveals(tmp_path):
     assert all("trained on all parties&#39; labels without noise" in t for t in letters["network"].values())
     assert all("as all parties agreed" in t for t in letters["gp"].values())
     assert sum("their labels as they are" in t for t in letters["gp"].values()) == 1  # the best model's
-    assert all("inducing points (means of several rows) were learned" in t for t in letters["sparse_gp"].values())
+    assert all("and inducing points (means of several rows) were learned" in t for t in letters["sparse_gp"].values())
     public = project(tmp_path / "public", extra='public = { data = "public.csv" }')
     write(tmp_path / "public" / "public.csv", table(60, 8))
     write_output(execute(prepare(public), rho=0.3, seed=1), public / "result", force=False)

@@ -122,8 +122,10 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
     if any(f'model for "{result.game.names[i]}"' in warning for warning in run.warnings):
         sentences.append("The other parties have few rows for a model of this size, so that it tells much about them.")
     if preparation.public is None:
-        points = ", inducing points (means of several rows)" if kind == "sparse_gp" else ""
-        sentences.append(f"Its scaling, hyperparameters{points} were learned from all parties' rows, and are rounded.")
+        learned = "scaling and hyperparameters"
+        if kind == "sparse_gp":
+            learned = "scaling, hyperparameters and inducing points (means of several rows)"
+        sentences.append(f"Its {learned} were learned from all parties' rows, and are rounded.")
         if kind == "network":
             sentences.append("Its network was trained on all parties' labels without noise.")
     else:

@@ -45,7 +45,7 @@ def styled(chart: Any) -> Any:
             orient="bottom",
             symbolStrokeWidth=2,
             columns=3,
-            labelLimit=180,
+            labelLimit=220,
         )
     )
 
