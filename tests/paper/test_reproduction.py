@@ -17,7 +17,7 @@ from fairpool.paper.scatter import Point
 from fairpool.paper.valuation import ValuePoint
 
 COLUMNS = {"fig1": RhoPoint, "fig2": RhoPoint, "fig11": ValuePoint} | dict.fromkeys(
-    ("fig3", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10"), Point
+    ("fig3", "fig3-fixed", "fig5", "fig6", "fig7", "fig8", "fig9", "fig9-fixed", "fig10"), Point
 )
 
 

@@ -115,6 +115,11 @@ FIGURES = {
         "GP, diabetes, squared exponential + exponential",
         "ARD in both kernels; all start at 1, the noise at 0.1.",
     ),
+    "fig3-fixed": _scatter(
+        "fig3-fixed",
+        "As fig3, hyperparameters fixed",
+        "Length scales 3, amplitudes 1, noise variance 0.2 in both kernels.",
+    ),
     "fig4": Figure(
         "The partitioning algorithm",
         lambda _: 1,
@@ -133,6 +138,9 @@ FIGURES = {
         "fig8", "Network and BLR, Boston housing", "The network is trained on each split's training rows."
     ),
     "fig9": _scatter("fig9", "GP, diabetes, squared exponential alone (the paper's unsuitable model)"),
+    "fig9-fixed": _scatter(
+        "fig9-fixed", "As fig9, hyperparameters fixed", "As fig3-fixed, without the exponential kernel."
+    ),
     "fig10": _scatter("fig10", "Network and BLR, Boston housing, informative prior"),
     "fig11": Figure(
         "IG-based against MNLP-based values",
