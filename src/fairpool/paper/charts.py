@@ -32,6 +32,30 @@ def scatter_figure(rows: Rows) -> Any:
     return (panels[0] | panels[1]) & (panels[2] | panels[3])
 
 
+def informative_figure(rows: Rows) -> Any:
+    """Fig. 10: improvement in MNLP at rho = 1 and 0.5."""
+    panels = [
+        _panel([row for row in rows if row["rho"] == rho], "mnlp_most", "mnlp", f"({letter}) MNLP, ρ = {rho:g}", "MNLP")
+        for letter, rho in (("a", 1.0), ("b", 0.5))
+    ]
+    return panels[0] | panels[1]
+
+
+def suitability_figure(rows: Rows) -> Any:
+    """Fig. 9: improvement in MNLP with (a-b) the suitable and (c-d) the unsuitable model, at rho = 1 and 0.5."""
+    panels = [
+        _panel(
+            [row for row in rows if row["rho"] == rho and row["suitable"] == suitable],
+            "mnlp_most",
+            "mnlp",
+            f"({letter}) ρ = {rho:g}, {'suitable' if suitable else 'unsuitable'} model",
+            "MNLP",
+        )
+        for letter, rho, suitable in (("a", 1.0, True), ("b", 0.5, True), ("c", 1.0, False), ("d", 0.5, False))
+    ]
+    return (panels[0] | panels[1]) & (panels[2] | panels[3])
+
+
 def _panel(rows: Rows, x: str, y: str, title: str, name: str) -> Any:
     positive = sum(row[y] > 0 for row in rows)
     values = [row[k] for row in rows for k in (x, y)] or [0.0, 1.0]

@@ -79,6 +79,19 @@ def _count(rows: Rows, rho: float) -> tuple[int, int]:
     return sum(row["mnlp"] > 0 for row in at), len(at)
 
 
+def suitability_claims(figure: str, rows: Rows) -> list[Claim]:
+    """Fig. 9: an unsuitable model improves less often."""
+    suitable, unsuitable = (_count([row for row in rows if row["suitable"] is s], 0.5)[0] for s in (True, False))
+    fewer = Claim(
+        figure,
+        "fewer positive improvements at ρ = 0.5 with the unsuitable model",
+        "388 against 631",
+        f"{unsuitable} against {suitable}",
+        unsuitable < suitable,
+    )
+    return [*scatter_claims(figure, [row for row in rows if not row["suitable"]]), fewer]
+
+
 def along_rho_claims(figure: str, rows: Rows) -> list[Claim]:
     """Fig. 2's statements."""
     first = {i: [row for row in rows if row["party"] == i] for i in (1, 2, 3)}

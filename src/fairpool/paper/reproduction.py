@@ -69,6 +69,14 @@ def scatter_rows(figure: str, task: int, seed: int, quick: bool) -> Rows:
     return [asdict(point) for point in run_split(setting, task, seed)]
 
 
+def suitability_rows(figure: str, task: int, seed: int, quick: bool) -> Rows:
+    """One split of Fig. 9: the suitable model's first, then the unsuitable one's, on the same partitions."""
+    splits = 1 if quick else SETTINGS[figure].splits
+    suitable = task < splits
+    name = figure.replace("fig9", "fig3") if suitable else figure
+    return [row | {"suitable": suitable} for row in scatter_rows(name, task % splits, seed, quick)]
+
+
 def along_rho_rows(_: str, __: int, seed: int, quick: bool) -> Rows:
     """Figs. 1 and 2."""
     points = run_along_rho(seed, steps=6, draws=3, rows=80) if quick else run_along_rho(seed)
@@ -92,6 +100,13 @@ def _scatter(figure: str, title: str, notes: str = "") -> Figure:
         return 1 if quick else SETTINGS[figure].splits
 
     return Figure(title, tasks, scatter_rows, charts.scatter_figure, claims.scatter_claims, notes)
+
+
+def _suitability(figure: str, title: str, notes: str = "") -> Figure:
+    def tasks(quick: bool) -> int:
+        return 2 if quick else 2 * SETTINGS[figure].splits
+
+    return Figure(title, tasks, suitability_rows, charts.suitability_figure, claims.suitability_claims, notes)
 
 
 FIGURES = {
@@ -137,11 +152,13 @@ FIGURES = {
     "fig8": _scatter(
         "fig8", "Network and BLR, Boston housing", "The network is trained on each split's training rows."
     ),
-    "fig9": _scatter("fig9", "GP, diabetes, squared exponential alone (the paper's unsuitable model)"),
-    "fig9-fixed": _scatter(
+    "fig9": _suitability("fig9", "GP, diabetes, squared exponential alone (the paper's unsuitable model)"),
+    "fig9-fixed": _suitability(
         "fig9-fixed", "As fig9, hyperparameters fixed", "As fig3-fixed, without the exponential kernel."
     ),
-    "fig10": _scatter("fig10", "Network and BLR, Boston housing, informative prior"),
+    "fig10": dataclasses.replace(
+        _scatter("fig10", "Network and BLR, Boston housing, informative prior"), draw=charts.informative_figure
+    ),
     "fig11": Figure(
         "IG-based against MNLP-based values",
         lambda _: 2,
