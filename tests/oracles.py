@@ -42,13 +42,17 @@ def information_gain(model, X, noise):
     return 0.5 * np.linalg.slogdet(np.eye(len(X)) + K / np.broadcast_to(noise, len(X)))[1]
 
 
+def _noise(model, party):
+    return np.broadcast_to(model.noise_variance if party.noise_variance is None else party.noise_variance, len(party))
+
+
 def values(model, parties):
     """Eq. (1) for every coalition, one determinant each."""
     v = []
     for mask in range(2 ** len(parties)):
         C = [p for i, p in enumerate(parties) if mask >> i & 1]
         X = np.concatenate([p.X for p in C]) if C else np.empty((0, parties[0].X.shape[1]))
-        noise = [np.full(len(p), model.noise_variance) if p.noise_variance is None else p.noise_variance for p in C]
+        noise = [_noise(model, p) for p in C]
         v.append(information_gain(model, X, np.concatenate(noise) if C else np.empty(0)))
     return np.array(v)
 
@@ -75,6 +79,6 @@ def log_marginal_likelihood(model, X, y, noise):
 
 def reward_data_gain(model, parties, i, eta):
     """The information gain of D_i^r as it is defined: own rows with their noise, the others' with eta more."""
-    noise = [np.full(len(p), model.noise_variance) if p.noise_variance is None else p.noise_variance for p in parties]
+    noise = [_noise(model, p) for p in parties]
     noise = np.concatenate([s + (0 if j == i else eta) for j, s in enumerate(noise)])
     return information_gain(model, np.concatenate([p.X for p in parties]), noise)

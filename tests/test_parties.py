@@ -120,3 +120,9 @@ def test_columns_are_compared_with_whoever_names_them_and_remembered():
     reward.predict(frame[["age", "dose"]])
     with pytest.raises(ValueError, match="have columns dose, age; the model needs age, dose, in order"):
         reward.predict(frame[["dose", "age"]])
+
+
+def test_a_noise_variance_stays_as_it_was_given():
+    assert fp.Party("a", X, y).noise_variance is None
+    assert fp.Party("a", X, y, 0.5).noise_variance == 0.5
+    assert fp.Party("a", X, y, [0.1, 0.2, 0.3]).noise_variance.tolist() == [0.1, 0.2, 0.3]

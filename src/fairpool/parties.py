@@ -32,7 +32,7 @@ class Party:
     name: str
     X: FloatArray
     y: FloatArray
-    noise_variance: FloatArray | None = None
+    noise_variance: FloatArray | float | None = None
     columns: tuple[str, ...] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -48,7 +48,10 @@ class Party:
         y = as_vector(y, where)
         if len(X) != len(y):
             raise DataError(f"{where}: X has {len(X)} rows but y has {len(y)} labels; every row needs one label")
-        noise = None if self.noise_variance is None else as_noise(self.noise_variance, len(y), where)
+        noise: Any = self.noise_variance
+        if noise is not None:
+            per_row = as_noise(noise, len(y), where)
+            noise = per_row if np.ndim(noise) else float(noise)
         for name, value in {"X": X, "y": y, "noise_variance": noise, "columns": columns}.items():
             object.__setattr__(self, name, value)
 
@@ -82,7 +85,9 @@ class Pool:
     def of(cls, parties: Sequence[Party], model_noise: float) -> "Pool":
         """Pool the parties' data, when they can work together."""
         parties = check_parties(parties)
-        noise = [np.full(len(p), model_noise) if p.noise_variance is None else p.noise_variance for p in parties]
+        noise = [
+            np.broadcast_to(model_noise if p.noise_variance is None else p.noise_variance, len(p)) for p in parties
+        ]
         return cls(parties, np.concatenate(noise))
 
     @cached_property

@@ -209,6 +209,8 @@ def reproduce(
         name = key[0]
         report(name, sum(k[0] == name for k in results), FIGURES[name].tasks(quick))
 
+    for name in names:
+        report(name, sum(key[0] == name for key in results), FIGURES[name].tasks(quick))
     if jobs == 1:
         for key in waiting:
             done(key, run_task(*key, seed, quick))
