@@ -381,3 +381,16 @@ def test_an_unexpected_fault_shows_no_traceback(monkeypatch, capsys):
     monkeypatch.setenv("FAIRPOOL_DEBUG", "1")
     with pytest.raises(RuntimeError, match="a bug"), screen(quiet=False, as_json=False):
         raise RuntimeError("a bug")
+
+
+def test_what_learning_warns_of_is_in_the_report_and_not_on_the_screen(tmp_path):
+    folder = project(tmp_path)
+    for i, size in enumerate((40, 25, 30)):  # labels without any noise: the best noise variance is the smallest
+        data = table(size, i, 0.4 * i)
+        write(
+            tmp_path / f"p{i}.csv", data.set_column(3, "y", pa.array(2 * data["x"].to_numpy() - data["z"].to_numpy()))
+        )
+    done = fairpool("run", folder, "--rho", "0")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert any("is at the end of the range searched" in text for text in result_of(folder / "result")["warnings"])

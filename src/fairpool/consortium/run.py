@@ -81,7 +81,9 @@ def execute(
     samples = [_sample(s, encoding, None if exact else SAMPLE_ROWS, progress, seen) for s in preparation.parties]
     parties = [Party(section.name, X, y) for section, (X, y, _) in zip(configuration.parties, samples, strict=True)]
     progress("learning hyperparameters")
-    built = _build(preparation, parties, progress)
+    with warnings.catch_warnings(record=True) as learning:
+        warnings.simplefilter("always", FairpoolWarning)
+        built = _build(preparation, parties, progress)
     data: Sequence[Party] | Sequence[PartySummary] = parties
     if isinstance(built.model, WeightModel):
         data = [
@@ -99,7 +101,8 @@ def execute(
         X, y, test_keys = _sample(preparation.test, encoding, None, progress, seen)
         scores = score_models(collaboration, X, y, encoding.scale)
     duplicates = duplicates_of_keys([p.name for p in parties], [keys for *_, keys in samples], seen)
-    texts = (*preparation.warnings, *collaboration.scheme.warnings, *duplicates.warnings)
+    learned = tuple(str(w.message) for w in learning if issubclass(w.category, FairpoolWarning))
+    texts = (*preparation.warnings, *learned, *collaboration.scheme.warnings, *duplicates.warnings)
     texts += (*outlier_warnings(preparation, parties), *overlap_warnings(samples, test_keys, seen))
     if configuration.model.kind == "network" and preparation.public is None:
         texts += (NETWORK_WARNING,)
