@@ -19,7 +19,7 @@ from fairpool.errors import FairpoolWarning
 from fairpool.models import Model, PartySummary
 from fairpool.parties import Party
 from fairpool.realisation import ModelReward, realise
-from fairpool.realisation.reward_file import write_atomically
+from fairpool.files import write_atomically
 from fairpool.report import Context, render_report
 from fairpool.rewards import RewardScheme, check_incentives
 from fairpool.values import InformationGain

@@ -29,5 +29,9 @@ class RewardFileError(FairpoolError):
     """A reward file cannot be written or read."""
 
 
+class ClusterError(FairpoolError):
+    """Workers on other machines cannot be reached, or are gone."""
+
+
 class FairpoolWarning(UserWarning):
     """The numbers are right, but they may not mean what one hopes; the text says why."""

@@ -20,7 +20,7 @@ from fairpool.paper.along_rho import run_along_rho
 from fairpool.paper.claims import Claim
 from fairpool.paper.scatter import SETTINGS, run_split
 from fairpool.paper.valuation import run_valuation
-from fairpool.realisation.reward_file import write_atomically
+from fairpool.files import write_atomically
 from fairpool.report.charts import styled
 from fairpool.report.report import templates
 

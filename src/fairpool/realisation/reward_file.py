@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 
 from fairpool.arrays import FloatArray
 from fairpool.errors import RewardFileError
+from fairpool.files import write_atomically
 from fairpool.models import GaussianProcess, KernelPosterior, WeightPosterior
 from fairpool.realisation.model_codec import (
     decode_encoding,
@@ -184,22 +183,3 @@ def _digest(tensors: dict[str, FloatArray]) -> str:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a number that JSON knows")
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that it is there as a whole or not at all."""
-    try:
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise RewardFileError(f"{path}: cannot be written ({error.strerror})") from None
-    try:
-        os.chmod(temporary, 0o644)  # as an ordinary file would be: it is to be handed out
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except IsADirectoryError:
-        raise RewardFileError(f"{path}: is a folder; give a file's name") from None
-    finally:
-        Path(temporary).unlink(missing_ok=True)
