@@ -60,6 +60,18 @@ def sizes(n: int) -> NDArray[np.uint8]:
     return np.bitwise_count(np.arange(1 << n, dtype=np.uint64))
 
 
+def subset_sums(terms: Sequence[int]) -> NDArray[np.int64]:
+    """The sum of each of the 2**n subsets of n numbers [2**n], in the order of the bitmasks.
+
+    >>> subset_sums([1, 4])
+    array([0, 1, 4, 5])
+    """
+    sums = np.zeros(1, dtype=np.int64)
+    for term in terms:
+        sums = np.concatenate([sums, sums + term])
+    return sums
+
+
 def with_party(v: NDArray[Any], i: int) -> NDArray[Any]:
     """v_{C with i} for all C without i, of a table v [2**n], in the order of the bitmasks [2**(n-1-i), 2**i]."""
     return v.reshape(-1, 2, 1 << i)[:, 1]

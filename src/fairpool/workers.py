@@ -59,7 +59,7 @@ class Workers:
         tasks: Sequence[Task],
         doing: str,
         *,
-        digest: str = "",
+        digest: Callable[[], str] | None = None,
         before: int = 0,
         total: int | None = None,
     ) -> list[Result]:
@@ -70,14 +70,16 @@ class Workers:
             shared: What all tasks need; it goes to each worker once.
             tasks: Small things, such as numbers.
             doing: What it is, for the progress.
-            digest: The hash of what the results (arrays) depend on, but for the task; without it they are not kept.
+            digest: Gives the hash of what the results (arrays) depend on, but for the task; without it they are not
+                kept.
             before: How many tasks of the same work are done already, for the progress.
             total: How many there are in all.
         """
         total = len(tasks) if total is None else total
         names = [f"{function.__name__.strip('_')} {task}" for task in tasks]
         kept = self.checkpoint if digest else None
-        found = {k: r for k, name in enumerate(names) if kept and (r := kept.load(digest, name)) is not None}
+        under = digest() if digest and kept else ""
+        found = {k: r for k, name in enumerate(names) if kept and (r := kept.load(under, name)) is not None}
         results: dict[int, Any] = dict(found)
         self.progress(doing, before + len(results), total)
         wanted = [number for number in range(len(tasks)) if number not in found]
@@ -85,7 +87,7 @@ class Workers:
             number = wanted[position]
             results[number] = result
             if kept:
-                kept.keep(digest, names[number], result)  # type: ignore[arg-type]
+                kept.keep(under, names[number], result)  # type: ignore[arg-type]
             self.progress(doing, before + len(results), total)
         return [results[number] for number in range(len(tasks))]
 
@@ -104,7 +106,7 @@ class Workers:
                 placed = self._place(shared)
                 for number, task in enumerate(tasks):
                     job = (function, shared, task) if threads else (_run_elsewhere, function, placed, task)
-                    futures[self.executor.submit(*job)] = number  # type: ignore[arg-type]
+                    futures[self.executor.submit(*job)] = number
                 for future in as_completed(futures):
                     yield futures[future], future.result()
                     left.discard(futures[future])
@@ -124,9 +126,9 @@ class Workers:
 
     def _place(self, shared: Any) -> Any:
         """Where workers find what all tasks need: sent once to each, not with every task."""
-        for known, placed in self._placed:
+        for known, place in self._placed:
             if known is shared:
-                return placed
+                return place
         placed: Any = shared
         if isinstance(self.executor, ProcessPoolExecutor):
             placed = _File.of(shared)

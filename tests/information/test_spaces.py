@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import fairpool as fp
 import oracles
 from examples import MODELS, NOISES, make_parties
-from fairpool.information import DenseCurve, SpectralCurve
+from fairpool.information import DenseCurve, PencilCurve
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -48,7 +48,7 @@ def test_reward_curve_is_the_information_gain_of_the_reward_data(name, noise):
         game = fp.InformationGain(model, parties)
         for i in range(4):
             curve = game.reward_curve(i)
-            assert isinstance(curve, DenseCurve if noise.startswith("per") else SpectralCurve)
+            assert isinstance(curve, DenseCurve if noise.startswith("per") else PencilCurve)
             assert curve.value(0.0) == pytest.approx(game.alone[i], rel=1e-9, abs=1e-9)
             assert curve.value(1.0) == pytest.approx(game.total, rel=1e-9)
             for tau in (1e-6, 0.01, 0.3, 0.99):

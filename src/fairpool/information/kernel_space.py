@@ -6,20 +6,30 @@ lets an infinite noise variance be a row of zeros.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from fairpool.arrays import FloatArray
-from fairpool.coalitions import members
-from fairpool.errors import KernelError
+from fairpool.checkpoint import digest_of
+from fairpool.coalitions import members, subset_sums, with_party, without_party
+from fairpool.information.elimination import Elimination
 from fairpool.information.log_determinant import half_log_determinant
-from fairpool.information.reward_curve import DenseCurve, RewardCurve, SpectralCurve, remaining_precision
-from fairpool.models.cholesky import lower_factor, not_positive_definite
+from fairpool.information.reward_curve import (
+    DenseCurve,
+    PencilCurve,
+    RewardCurve,
+    SharedSpectrumCurve,
+    remaining_precision,
+)
+from fairpool.models.cholesky import lower_factor
+from fairpool.workers import Workers, as_workers
+
+MANY_PARTIES = 12
+"""From this many parties on, one decomposition with eigenvectors is cheaper than some factorisations per party."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,30 +72,34 @@ class KernelSpace:
         rows = self._rows(members(mask))
         return half_log_determinant(self.B[np.ix_(rows, rows)])
 
-    def values(self) -> FloatArray:
+    def values(self, executor: Workers | Executor | None = None) -> FloatArray:
         """v_C of all 2**n coalitions [2**n], by eliminating one party after another.
 
         At each party, either its block is dropped, or it joins: its log-determinant is added, and the parties still
         to come are conditioned on it (the Schur complement). The two matrices that result serve half of
         the remaining coalitions each. The largest party goes first, since the first is eliminated once, the last
         2**(n-1) times; deep in the tree the matrices are small, and a coalition costs O(m_k^3) whatever n is.
+
+        Args:
+            executor: Who does it: each task takes one choice for the first parties, and all for the others.
         """
+        workers = as_workers(executor)
         n = len(self.sizes)
-        order = sorted(range(n), key=lambda i: -self.sizes[i])
+        order = sorted((i for i in range(n) if self.sizes[i]), key=lambda i: -self.sizes[i])
         rows = self._rows(order)
+        elimination = Elimination(
+            np.asfortranarray(self.B[np.ix_(rows, rows)]), tuple(self.sizes[i] for i in order)
+        )
         v = np.zeros(1 << n)
-
-        def visit(B: FloatArray, depth: int, mask: int, value: float) -> None:
-            if depth == n:
-                v[mask] = value
-                return
-            party, size = order[depth], self.sizes[order[depth]]
-            visit(B[size:, size:], depth + 1, mask, value)
-            gain, rest = _eliminate(B, size)
-            visit(rest, depth + 1, mask | 1 << party, value + gain)
-
-        visit(np.asfortranarray(self.B[np.ix_(rows, rows)]), 0, 0, 0.0)
+        v[subset_sums([1 << i for i in order])] = elimination.values(workers, self.digest)
+        for i in range(n):
+            if not self.sizes[i]:  # nobody's value changes with a party that has no rows
+                with_party(v, i)[:] = without_party(v, i)
         return v
+
+    def digest(self) -> str:
+        """A hash of all that the values depend on."""
+        return digest_of(self.B, np.array(self.sizes))
 
     def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
         """v of the first 1, 2, .., n parties of a permutation [n], by one factorisation of the permuted matrix."""
@@ -93,6 +107,14 @@ class KernelSpace:
         logs = np.log(np.diag(lower_factor(self.B[np.ix_(rows, rows)]))) if len(rows) else np.empty(0)
         ends = np.cumsum([self.sizes[i] for i in permutation])
         return np.asarray(np.concatenate([[0.0], np.cumsum(logs)])[ends])
+
+    def factor(self, left: FloatArray) -> FloatArray:
+        """L [m, m] with L L^T = I + left^1/2 (B - I) left^1/2, where a share `left` [m] of each precision remains."""
+        root = np.sqrt(left)
+        B = self.B * root
+        B *= root[:, None]
+        B[np.diag_indices_from(B)] += 1 - left
+        return lower_factor(B)
 
     def reward_curve(self, party: int, noise_variance: float) -> RewardCurve:
         """r_i(tau) for party i: condition on its own rows first; what the others add beyond them is C.
@@ -102,6 +124,9 @@ class KernelSpace:
             noise_variance: s2 to measure tau by, where the others' rows do not agree on one.
         """
         own = self._rows([party])
+        if len(self.sizes) >= MANY_PARTIES and len(np.unique(self.noise)) == 1 and np.isfinite(self.noise[0]):
+            l, Q = self._spectrum  # noqa: E741 -- the design's letter
+            return SharedSpectrumCurve(Q[own], l, float(self.noise[0]))
         others = self._rows([j for j in range(len(self.sizes)) if j != party])
         L = lower_factor(self.B[np.ix_(own, own)])
         alone = float(np.log(np.diag(L)).sum())
@@ -111,26 +136,17 @@ class KernelSpace:
         noise = self.noise[others]
         levels = np.unique(noise[np.isfinite(noise)])
         if len(levels) <= 1:
-            l = np.maximum(np.linalg.eigvalsh(C), 0.0)  # noqa: E741 -- the design's letter
-            return SpectralCurve(alone, l, float(levels[0]) if len(levels) else noise_variance)
+            return PencilCurve(C, None, alone, float(levels[0]) if len(levels) else noise_variance)
 
         def evaluate(tau: float) -> float:
             root = np.sqrt(remaining_precision(noise, tau, noise_variance))
             return alone + half_log_determinant(np.eye(len(C)) + root[:, None] * C * root)
 
-        return DenseCurve(evaluate, noise_variance)
+        finite = np.isfinite(noise)
+        return DenseCurve(evaluate, 0.5 * float(noise[finite] @ np.diag(C)[finite]) / noise_variance, noise_variance)
 
-
-def _eliminate(B: FloatArray, size: int) -> tuple[float, FloatArray]:
-    """The first `size` rows' 1/2 log-determinant, and the others' matrix given them. Only upper triangles count."""
-    if not size:
-        return 0.0, B
-    U, failed = dpotrf(B[:size, :size], lower=0, clean=0)
-    if failed or not np.isfinite(np.diag(U)).all():
-        block = np.triu(B[:size, :size])
-        raise KernelError(not_positive_definite(block + np.triu(block, 1).T))
-    gain = float(np.log(np.diag(U)).sum())
-    if size == len(B):
-        return gain, B[size:, size:]
-    W, _ = dtrtrs(U, B[:size, size:], lower=0, trans=1)
-    return gain, dsyrk(-1.0, W, beta=1.0, c=B[size:, size:], trans=1, lower=0)
+    @cached_property
+    def _spectrum(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues [m] and eigenvectors [m, m] of B - I."""
+        l, Q = np.linalg.eigh(self.B)  # noqa: E741
+        return np.maximum(l - 1, 0.0), Q

@@ -5,12 +5,18 @@ r_i = v_N, tau = 0 hides the others' labels and r_i = v_i, and r_i(tau) is incre
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from scipy.linalg import eigh
 
 from fairpool.arrays import FloatArray
+from fairpool.information.log_determinant import half_log_determinant
+
+PATIENCE = 12
+"""How many evaluations are done by factorising; then eigenvalues, which cost about as many, are worth it."""
 
 
 class RewardCurve(Protocol):
@@ -21,28 +27,98 @@ class RewardCurve(Protocol):
         """s2, the noise variance that tau refers to."""
         ...  # pragma: no cover
 
+    @property
+    def slope(self) -> float:
+        """r_i'(0), what the first bit of the others' labels is worth."""
+        ...  # pragma: no cover
+
     def value(self, tau: float) -> float:
         """The information gain of party i's reward data at tau."""
         ...  # pragma: no cover
 
 
 @dataclass(frozen=True, eq=False)
-class SpectralCurve:
-    """The others' rows have one noise variance: r_i(tau) = v_i + 1/2 sum_k log(1 + tau l_k), O(m) a time.
+class PencilCurve:
+    """The others' rows have one noise variance: r_i(tau) = base + 1/2 log|R + tau P|.
+
+    The first evaluations are one factorisation each. Who asks for many gets them from the eigenvalues l of the
+    pencil (P, R), found once: r_i(tau) = v_i + 1/2 sum_k log(1 + tau l_k), O(m) a time.
 
     Attributes:
-        alone: v_i.
-        eigenvalues: l, of what the others' data tell beyond party i's own.
+        P: What the others' data tells, precision or covariance [k, k].
+        R: What party i knows already [k, k]; None for the identity.
+        base: v_i, where R is the identity because P is given D_i; 0 otherwise.
         noise_variance: s2 of the others' rows.
     """
 
-    alone: float
-    eigenvalues: FloatArray
+    P: FloatArray
+    R: FloatArray | None
+    base: float
     noise_variance: float
+    _asked: list[float] = field(default_factory=list, repr=False)
+
+    @cached_property
+    def eigenvalues(self) -> FloatArray:
+        """l, of what the others' data tells beyond party i's own."""
+        return np.asarray(np.maximum(eigh(self.P, self.R, eigvals_only=True, check_finite=False), 0.0))
+
+    @cached_property
+    def alone(self) -> float:
+        """v_i."""
+        return self.base if self.R is None else self.base + half_log_determinant(self.R)
+
+    @cached_property
+    def slope(self) -> float:
+        """r_i'(0) = 1/2 tr(R^-1 P)."""
+        return 0.5 * float(self.P.trace() if self.R is None else np.linalg.solve(self.R, self.P).trace())
 
     def value(self, tau: float) -> float:
         """r_i(tau)."""
+        if len(self._asked) < PATIENCE:
+            self._asked.append(tau)
+            B = tau * self.P
+            if self.R is None:
+                B.flat[:: len(B) + 1] += 1.0
+            else:
+                B += self.R
+            return self.base + half_log_determinant(B)
         return self.alone + 0.5 * float(np.log1p(tau * self.eigenvalues).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class SharedSpectrumCurve:
+    """One decomposition I + K / s2 = I + Q diag(l) Q^T for all parties, where there are many.
+
+    Party i's own rows keep their precision, the others' have tau of it: with Q_i its rows of Q,
+
+        r_i(tau) = 1/2 sum_k log(1 + tau l_k) + 1/2 log|I + (1 - tau) Q_i diag(l / (1 + tau l)) Q_i^T|
+
+    (the matrix determinant lemma), which costs O(m_i^2 m) a time.
+
+    Attributes:
+        Q: Party i's rows of the eigenvectors [m_i, m].
+        eigenvalues: l [m].
+        noise_variance: s2.
+    """
+
+    Q: FloatArray
+    eigenvalues: FloatArray
+    noise_variance: float
+
+    @cached_property
+    def slope(self) -> float:
+        """r_i'(0), by the formula above."""
+        own = (self.Q * self.eigenvalues) @ self.Q.T
+        squares = (self.Q * self.eigenvalues**2) @ self.Q.T
+        inner = np.linalg.solve(np.eye(len(own)) + own, own + squares)
+        return 0.5 * float(self.eigenvalues.sum() - inner.trace())
+
+    def value(self, tau: float) -> float:
+        """r_i(tau)."""
+        grown = 1 + tau * self.eigenvalues
+        own = (self.Q * ((1 - tau) * self.eigenvalues / grown)) @ self.Q.T
+        own.flat[:: len(own) + 1] += 1.0
+        return 0.5 * float(np.log(grown).sum()) + half_log_determinant(own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +127,12 @@ class DenseCurve:
 
     Attributes:
         evaluate: r_i(tau).
+        slope: r_i'(0).
         noise_variance: The s2 that tau refers to.
     """
 
     evaluate: Callable[[float], float]
+    slope: float
     noise_variance: float
 
     def value(self, tau: float) -> float:

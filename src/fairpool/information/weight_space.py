@@ -6,17 +6,25 @@ A_i = Phi_i L_0, Sigma_0 = L_0 L_0^T, which is equal (|I + L_0 L_0^T G| = |I + L
 """
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import eigh
 
 from fairpool.arrays import FloatArray
+from fairpool.checkpoint import digest_of
 from fairpool.coalitions import members
 from fairpool.information.log_determinant import half_log_determinant, half_log_determinants
-from fairpool.information.reward_curve import DenseCurve, RewardCurve, SpectralCurve, remaining_precision
+from fairpool.information.reward_curve import DenseCurve, PencilCurve, RewardCurve, remaining_precision
+from fairpool.workers import Workers, as_workers
 
-STACK_BYTES = 1 << 24
+TASK_PARTIES = 6
+"""A task is one choice for this many parties at most .."""
+
+LEAST_FREE = 8
+""".. and all coalitions of this many others at least."""
+
+STACK_BYTES = 1 << 20
 """How much a stack of precisions may take: enough for one call to do much work, little enough for the cache."""
 
 
@@ -58,18 +66,21 @@ class WeightSpace:
         """v_C of one coalition, by one factorisation."""
         return half_log_determinant(self._identity + self.P[list(members(mask))].sum(axis=0))
 
-    def values(self) -> FloatArray:
-        """v_C of all 2**n coalitions [2**n]: each one's precision by one addition, then stacks of factorisations."""
-        n, d = len(self.P), self.P.shape[1]
-        low = min(n, max(0, int(np.log2(STACK_BYTES / (8 * max(d, 1) ** 2)))))
-        sums = np.zeros((1 << low, d, d))  # over the subsets of the first `low` parties
-        for i in range(low):
-            np.add(sums[: 1 << i], self.P[i], out=sums[1 << i : 2 << i])
-        v = np.empty(1 << n)
-        for high in range(1 << (n - low)):
-            base = self._identity + self.P[[low + i for i in members(high)]].sum(axis=0)
-            v[high << low : (high + 1) << low] = half_log_determinants(sums + base)
-        return v
+    def values(self, executor: Workers | Executor | None = None) -> FloatArray:
+        """v_C of all 2**n coalitions [2**n]: each one's precision by one addition, then stacks of factorisations.
+
+        Args:
+            executor: Who does it: each task takes one choice for the last parties, and all for the others.
+        """
+        workers = as_workers(executor)
+        n = len(self.P)
+        free = min(n, max(n - TASK_PARTIES, LEAST_FREE))  # whoever does it, so that sums are rounded in the same way
+        tasks = [(choice, free) for choice in range(1 << (n - free))]
+        return np.concatenate(workers.map(coalition_values, self, tasks, "valuing coalitions", digest=self.digest))
+
+    def digest(self) -> str:
+        """A hash of all that the values depend on."""
+        return digest_of(self.P)
 
     def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
         """v of the first 1, 2, .., n parties of a permutation [n]."""
@@ -87,13 +98,14 @@ class WeightSpace:
         # A party of infinite noise, or of no rows, has nothing to lose: it does not count.
         levels = np.unique([self.noise[j] for j in others if not np.isinf(self.noise[j])])
         if len(levels) <= 1 and not np.isnan(levels).any():
-            l = np.maximum(eigh(self.P[others].sum(axis=0), R, eigvals_only=True), 0.0)  # noqa: E741 -- the design's letter
-            return SpectralCurve(half_log_determinant(R), l, float(levels[0]) if len(levels) else noise_variance)
+            noise = float(levels[0]) if len(levels) else noise_variance
+            return PencilCurve(self.P[others].sum(axis=0), R, 0.0, noise)
 
         def evaluate(tau: float) -> float:
             return half_log_determinant(R + sum(self._left(j, tau, noise_variance) for j in others))
 
-        return DenseCurve(evaluate, noise_variance)
+        first_bits = sum(self._left(j, 1e-9, noise_variance) for j in others) / 1e-9
+        return DenseCurve(evaluate, 0.5 * float(np.linalg.solve(R, first_bits).trace()), noise_variance)
 
     def _left(self, j: int, tau: float, noise_variance: float) -> FloatArray:
         """Party j's precision when noise is added to its labels."""
@@ -101,3 +113,25 @@ class WeightSpace:
             return np.asarray(remaining_precision(self.noise[j], tau, noise_variance) * self.P[j])
         A, noise = self.rows[j]
         return (A.T * remaining_precision(noise, tau, noise_variance)) @ A
+
+
+def coalition_values(space: WeightSpace, task: tuple[int, int]) -> FloatArray:
+    """The values of all coalitions that agree with one choice for the last parties [2**free].
+
+    Args:
+        space: The parties' precisions.
+        task: The choice, a bitmask of the last parties, and how many parties are free.
+    """
+    choice, free = task
+    d = space.P.shape[1]
+    low = min(free, max(0, int(np.log2(STACK_BYTES / (8 * max(d, 1) ** 2)))))
+    base = np.eye(d) + space.P[[free + i for i in members(choice)]].sum(axis=0)
+    sums = np.zeros((1 << low, d, d))  # over the subsets of the first `low` parties
+    for i in range(low):
+        np.add(sums[: 1 << i], space.P[i], out=sums[1 << i : 2 << i])
+    stack = np.empty_like(sums)
+    v = np.empty(1 << free)
+    for high in range(1 << (free - low)):
+        more = space.P[[low + i for i in members(high)]].sum(axis=0)
+        v[high << low : (high + 1) << low] = half_log_determinants(np.add(sums, base + more, out=stack))
+    return v

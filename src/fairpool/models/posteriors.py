@@ -38,17 +38,22 @@ class KernelPosterior:
         model: The process, with its kernel and noise variance.
         X: Training inputs [m, p].
         scale: S, one over the square root of each row's noise variance [m].
-        factor: L [m, m], lower.
         alpha: [m], or [m, k] for k sets of labels.
+        kept_factor: L [m, m], lower; None where it is too large to keep one for every party.
         columns: The names of the inputs' columns, if known; a table to predict must have the same.
     """
 
     model: "GaussianProcess"
     X: FloatArray
     scale: FloatArray
-    factor: FloatArray
     alpha: FloatArray
+    kept_factor: FloatArray | None
     columns: tuple[str, ...] | None = None
+
+    @property
+    def factor(self) -> FloatArray:
+        """L [m, m], lower."""
+        return self.model.factor(self.X, self.scale) if self.kept_factor is None else self.kept_factor
 
     def __repr__(self) -> str:
         return f"KernelPosterior({len(self.X)} rows x {self.X.shape[1]} inputs)"

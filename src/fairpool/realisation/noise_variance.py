@@ -14,6 +14,9 @@ from fairpool.information import RewardCurve
 from fairpool.rewards.scheme import RewardScheme, round_down
 from fairpool.values import Game, InformationGain, tolerance_of
 
+ROUNDING = 2 * np.finfo(float).eps
+"""A log-determinant is not known better than this share of it."""
+
 
 @dataclass(frozen=True)
 class NoiseLevel:
@@ -55,18 +58,31 @@ def _solve(curve: RewardCurve, target: float, alone: float, total: float, tolera
         return NoiseLevel(0.0, 1.0, total)
     if target <= alone + tolerance:
         return NoiseLevel(np.inf, 0.0, alone)
-    # The ends are known from the game itself, so that rounding there cannot cost the change of sign.
-    known = {0.0: alone - target, 1.0: total - target}
-    tau = float(
-        toms748(
-            lambda t: known.get(t) or curve.value(t) - target,
-            0.0,
-            1.0,
-            xtol=1e-300,
-            rtol=4 * np.finfo(float).eps,
-        )
-    )
+    # As a function of x, with tau = (e^bx - 1) / (e^b - 1), the curve is nearly straight, and the search short.
+    b = _bend(curve.slope / (total - alone))
+
+    def tau_of(x: float) -> float:
+        return float(np.expm1(b * x) / np.expm1(b)) if b else x
+
+    def excess(x: float) -> float:
+        # The ends are known from the game itself, so that rounding there cannot cost the change of sign.
+        if x in (0.0, 1.0):
+            return (alone, total)[int(x)] - target
+        difference = curve.value(tau_of(x)) - target
+        return difference if abs(difference) > ROUNDING * total else 0.0
+
+    tau = tau_of(toms748(excess, 0.0, 1.0, xtol=1e-300, rtol=4 * np.finfo(float).eps))
     return NoiseLevel(curve.noise_variance * (1 - tau) / tau, tau, curve.value(tau))
+
+
+def _bend(ratio: float) -> float:
+    """b with (e^b - 1) / b = ratio, for a curve whose slope at the start is `ratio` times its mean slope.
+
+    It is then log(1 + (e^b - 1) tau) / b, if the others' data tells equally much everywhere.
+    """
+    if not 1 + 1e-6 < ratio < 1e100:
+        return 0.0
+    return float(toms748(lambda b: np.expm1(b) / b - ratio, 1e-9, 2 * np.log(ratio) + 2, rtol=1e-6, xtol=1e-9))
 
 
 def check_targets(game: Game, rewards: Any) -> FloatArray:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from fairpool.arrays import FloatArray, as_count, as_generator
+from fairpool.information import KernelSpace
 from fairpool.models import KernelPosterior, SparseGaussianProcess, TrainedPosterior, WeightModel
 from fairpool.realisation.model_reward import ModelReward
 from fairpool.realisation.noise import label_noise
@@ -74,11 +75,23 @@ def _from_rows(
     for i, z in label_noise(kind, [level.eta for level in levels], y.shape, rng):
         own = pool.owner == i
         labels = np.where(own.reshape(-1, *[1] * len(draws)), y, y + z)
-        yield i, game.model.posterior(pool.X, labels, np.where(own, pool.noise, pool.noise + levels[i].eta))
+        noise = np.where(own, pool.noise, pool.noise + levels[i].eta)
+        yield i, _train(game, labels, noise)
     for i, level in enumerate(levels):
         if np.isinf(level.eta):  # not a row of the others takes part
             own = pool.owner == i
             yield i, game.model.posterior(pool.X[own], y[own], pool.noise[own])
+
+
+def _train(game: InformationGain, y: FloatArray, noise: FloatArray) -> TrainedPosterior:
+    """The posterior on all rows; a Gaussian process's covariance is known from the values."""
+    assert game.pool is not None
+    if isinstance(game.model, WeightModel):
+        return game.model.posterior(game.pool.X, y, noise)
+    assert isinstance(game.space, KernelSpace)
+    with np.errstate(invalid="ignore"):
+        left = np.where(np.isinf(game.pool.noise), 0.0, game.pool.noise / noise)
+    return game.model.posterior_from_factor(game.pool.X, y, 1 / np.sqrt(noise), game.space.factor(left))
 
 
 def _from_summaries(

@@ -141,7 +141,7 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
         X, scale, alpha = tensors["X"], tensors["scale"], tensors["alpha"]
         if X.ndim != 2 or scale.shape != X.shape[:1] or alpha.shape != X.shape[:1] or not (scale >= 0).all():
             raise RewardFileError(f"its arrays do not fit: X {X.shape}, scale {scale.shape}, alpha {alpha.shape}")
-        posterior = KernelPosterior(model, X, scale, model.factor(X, scale), alpha)
+        posterior = KernelPosterior(model, X, scale, alpha, model.factor(X, scale))
     else:
         weights, factor = tensors["weights"], tensors["factor"]
         inputs = int(number(d["model"]["inputs"], "inputs", 0, 1e6))

@@ -1,0 +1,108 @@
+"""All coalitions' log-determinants of one matrix in blocks, by eliminating one block after another.
+
+Paper: App. E.5, for every coalition at once; `KernelSpace.values` says how.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dtrtrs
+
+from fairpool.arrays import FloatArray
+from fairpool.errors import KernelError
+from fairpool.information.log_determinant import half_log_determinants
+from fairpool.models.cholesky import not_positive_definite
+from fairpool.workers import Workers
+
+TASK_PARTIES = 12
+"""A task is at most all coalitions of this many last parties, given a choice for the others."""
+
+FIRST_CHOICES = 3
+"""Where there are fewer parties, tasks choose for this many: each must redo the eliminations of its choice."""
+
+STACK_BYTES = 1 << 19
+"""How much a stack of last blocks may take: it should stay in the cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """A symmetric matrix B, one block per party that has rows, the largest first.
+
+    Attributes:
+        B: [m, m], in Fortran order; only the upper triangle counts.
+        sizes: The blocks' sizes, none of them 0.
+    """
+
+    B: FloatArray
+    sizes: tuple[int, ...]
+
+    def values(self, workers: Workers, digest: Callable[[], str]) -> FloatArray:
+        """1/2 log-determinant of every coalition [2**n]; bit k is block k."""
+        n = len(self.sizes)
+        alone = workers.executor is None and workers.checkpoint is None
+        first = 0 if alone else min(max(n - TASK_PARTIES, FIRST_CHOICES), n)
+        tasks = [(choice, first) for choice in range(1 << first)]
+        parts = workers.map(coalition_values, self, tasks, "valuing coalitions", digest=digest)
+        return np.stack(parts, axis=1).ravel()  # the first blocks' bits are the lowest
+
+
+def coalition_values(elimination: Elimination, task: tuple[int, int]) -> FloatArray:
+    """The values of all coalitions that agree with one choice for the first blocks [2**(n - first)].
+
+    Args:
+        elimination: The matrix.
+        task: The choice, a bitmask, and for how many blocks it is.
+    """
+    choice, first = task
+    B, value = elimination.B, 0.0
+    for k, size in enumerate(elimination.sizes[:first]):
+        gain, rest = _eliminate(B, size) if choice >> k & 1 else (0.0, B[size:, size:])
+        B, value = rest, value + gain
+    sizes = elimination.sizes[first:]
+    n = len(sizes)
+    v = np.full(1 << n, value)
+    if not n:
+        return v
+    last, bit = sizes[-1], 1 << (n - 1)
+    stack = np.empty((max(STACK_BYTES // (8 * last**2), 1), last, last))
+    waiting: list[int] = []
+
+    def visit(B: FloatArray, depth: int, mask: int, value: float) -> None:
+        if depth == n - 1:
+            # The last blocks are many and small: one call for a whole stack of them.
+            v[mask] = value
+            stack[len(waiting)] = B.T
+            waiting.append(mask)
+            if len(waiting) == len(stack):
+                flush()
+            return
+        size = sizes[depth]
+        visit(B[size:, size:], depth + 1, mask, value)
+        gain, rest = _eliminate(B, size)
+        visit(rest, depth + 1, mask | 1 << depth, value + gain)
+
+    def flush() -> None:
+        masks = np.array(waiting, dtype=np.intp)
+        v[masks | bit] = v[masks] + half_log_determinants(stack[: len(masks)])
+        waiting.clear()
+
+    visit(B, 0, 0, value)
+    if waiting:
+        flush()
+    return v
+
+
+def _eliminate(B: FloatArray, size: int) -> tuple[float, FloatArray]:
+    """The first `size` rows' 1/2 log-determinant, and the others' matrix given them. Only upper triangles count."""
+    U, failed = dpotrf(B[:size, :size], lower=0, clean=0)
+    gain = float(np.log(U.diagonal()).sum())
+    if failed or not isfinite(gain):
+        block = np.triu(B[:size, :size])
+        raise KernelError(not_positive_definite(block + np.triu(block, 1).T))
+    if size == len(B):
+        return gain, B[size:, size:]
+    W, _ = dtrtrs(U, B[:size, size:], lower=0, trans=1)
+    return gain, dsyrk(-1.0, W, beta=1.0, c=B[size:, size:], trans=1, lower=0)
