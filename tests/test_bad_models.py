@@ -135,7 +135,7 @@ TABLE = fp.TableGame([0, 7, 5, 8])
         (lambda: fp.shapley([0, 1]), "is not a game"),
         (lambda: fp.RewardScheme([0, 1], [1]), "is not a game"),
         (lambda: fp.RewardScheme(TABLE, {}), "are not one finite number for each"),
-        (lambda: fp.shapley(TABLE, "sampled", permutations=np.inf), "permutations inf is not a whole number"),
+        (lambda: fp.shapley(TABLE, "sampled", evaluations=np.inf), "evaluations inf is not a whole number"),
         (lambda: fp.BayesianLinearRegression(0.1, features=3), "features 3 is neither a callable"),
         (lambda: fp.BayesianLinearRegression(0.1, bias="no"), "bias 'no' is neither True nor False"),
         (lambda: fp.BayesianLinearRegression(0.1, prior_mean={}), "prior_mean is not made of numbers"),

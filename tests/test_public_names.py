@@ -15,7 +15,7 @@ SIGNATURES = {
     "TableGame": "(values, names)",
     "RewardScheme": "(game, contributions)",
     "mnlp": "(y, mean, variance)",
-    "shapley": "(game, method, rng, permutations, target_standard_error)",
+    "shapley": "(game, method, rng, evaluations, target_standard_error, executor)",
     "banzhaf": "(game)",
     "standalone": "(game)",
     "leave_one_out": "(game)",

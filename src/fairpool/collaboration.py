@@ -16,10 +16,10 @@ from fairpool.arrays import FloatArray, as_generator, read_only
 from fairpool.audit import find_duplicates, held_out_residuals
 from fairpool.contributions import Contributions, shapley
 from fairpool.errors import FairpoolWarning
+from fairpool.files import write_atomically
 from fairpool.models import Model, PartySummary
 from fairpool.parties import Party
 from fairpool.realisation import ModelReward, realise
-from fairpool.files import write_atomically
 from fairpool.report import Context, render_report
 from fairpool.rewards import RewardScheme, check_incentives
 from fairpool.values import InformationGain

@@ -16,18 +16,18 @@ class Contributions:
         values: phi [n].
         standard_errors: [n]; 0 where phi is exact.
         method: "exact", "sampled", "banzhaf", "standalone", "leave one out" or "given".
-        permutations: How many permutations were sampled (0 where phi is exact).
+        evaluations: How many coalitions were valued to sample phi (0 where phi is exact).
     """
 
     values: FloatArray
     standard_errors: FloatArray
     method: str
-    permutations: int = 0
+    evaluations: int = 0
 
     @property
     def exact(self) -> bool:
         """Whether there is no sampling error."""
-        return self.permutations == 0
+        return self.evaluations == 0
 
     def __repr__(self) -> str:
         errors = "" if self.exact else f" +- {np.array2string(self.standard_errors, precision=2)}"

@@ -43,7 +43,7 @@ class Elimination:
         """1/2 log-determinant of every coalition [2**n]; bit k is block k."""
         n = len(self.sizes)
         alone = workers.executor is None and workers.checkpoint is None
-        first = 0 if alone else min(max(n - TASK_PARTIES, FIRST_CHOICES), n)
+        first = 0 if alone else max(min(max(n - TASK_PARTIES, FIRST_CHOICES), n - 1), 0)
         tasks = [(choice, first) for choice in range(1 << first)]
         parts = workers.map(coalition_values, self, tasks, "valuing coalitions", digest=digest)
         return np.stack(parts, axis=1).ravel()  # the first blocks' bits are the lowest

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotri
 
 from fairpool.arrays import FloatArray
 from fairpool.checkpoint import digest_of
@@ -87,9 +89,7 @@ class KernelSpace:
         n = len(self.sizes)
         order = sorted((i for i in range(n) if self.sizes[i]), key=lambda i: -self.sizes[i])
         rows = self._rows(order)
-        elimination = Elimination(
-            np.asfortranarray(self.B[np.ix_(rows, rows)]), tuple(self.sizes[i] for i in order)
-        )
+        elimination = Elimination(np.asfortranarray(self.B[np.ix_(rows, rows)]), tuple(self.sizes[i] for i in order))
         v = np.zeros(1 << n)
         v[subset_sums([1 << i for i in order])] = elimination.values(workers, self.digest)
         for i in range(n):
@@ -101,12 +101,27 @@ class KernelSpace:
         """A hash of all that the values depend on."""
         return digest_of(self.B, np.array(self.sizes))
 
-    def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
-        """v of the first 1, 2, .., n parties of a permutation [n], by one factorisation of the permuted matrix."""
-        rows = self._rows(permutation)
-        logs = np.log(np.diag(lower_factor(self.B[np.ix_(rows, rows)]))) if len(rows) else np.empty(0)
-        ends = np.cumsum([self.sizes[i] for i in permutation])
-        return np.asarray(np.concatenate([[0.0], np.cumsum(logs)])[ends])
+    @property
+    def n(self) -> int:
+        """The number of parties."""
+        return len(self.sizes)
+
+    def values_of(self, S: NDArray[np.bool_]) -> FloatArray:
+        """v of some coalitions [N], given as memberships [N, n], by one factorisation each."""
+        rows = (np.flatnonzero(np.repeat(row, self.sizes)) for row in S)
+        return np.array([half_log_determinant(self.B[np.ix_(r, r)]) for r in rows])
+
+    def cost(self, sizes: NDArray[np.int64]) -> FloatArray:
+        """What it costs to value a coalition of each size: the factorisation's flops, and a call's worth of them."""
+        return np.asarray((sizes * (len(self.B) / self.n)) ** 3 / 3 + 1e6)
+
+    def without_one(self) -> FloatArray:
+        """v of everybody but party i, for every i [n]: v_N + 1/2 log|(B^-1)_ii|, from one inverse for all."""
+        L = lower_factor(self.B)
+        inverse = np.asarray(dpotri(L, lower=1)[0])  # its lower triangle
+        blocks = (np.arange(a, b) for a, b in zip(self._starts, self._starts[1:], strict=False))
+        lasts = np.array([half_log_determinant(inverse[np.ix_(rows, rows)]) for rows in blocks])
+        return np.log(np.diag(L)).sum() + lasts
 
     def factor(self, left: FloatArray) -> FloatArray:
         """L [m, m] with L L^T = I + left^1/2 (B - I) left^1/2, where a share `left` [m] of each precision remains."""

@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairpool.arrays import FloatArray
 from fairpool.checkpoint import digest_of
@@ -82,9 +83,22 @@ class WeightSpace:
         """A hash of all that the values depend on."""
         return digest_of(self.P)
 
-    def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
-        """v of the first 1, 2, .., n parties of a permutation [n]."""
-        return half_log_determinants(self._identity + np.cumsum(self.P[list(permutation)], axis=0))
+    @property
+    def n(self) -> int:
+        """The number of parties."""
+        return len(self.P)
+
+    def values_of(self, S: NDArray[np.bool_]) -> FloatArray:
+        """v of some coalitions [N], given as memberships [N, n]: sums by matrix products, then factorisations."""
+        d = self.P.shape[1]
+        flat, step = self.P.reshape(self.n, d * d), max(STACK_BYTES // (8 * max(d, 1) ** 2), 1)
+        sums = (S[start : start + step].astype(np.float64) @ flat for start in range(0, len(S), step))
+        found = [half_log_determinants(self._identity + B.reshape(-1, d, d)) for B in sums]
+        return np.concatenate(found) if found else np.empty(0)
+
+    def cost(self, sizes: NDArray[np.int64]) -> FloatArray:
+        """What it costs to value a coalition of each size: the same."""
+        return np.ones(len(sizes))
 
     def reward_curve(self, party: int, noise_variance: float) -> RewardCurve:
         """r_i(tau) for party i, from the generalised eigenvalues of (sum of the others' P_j, I + P_i).

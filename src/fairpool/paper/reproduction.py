@@ -15,12 +15,12 @@ import vl_convert
 from threadpoolctl import threadpool_limits
 
 from fairpool.errors import DataError, FairpoolError
+from fairpool.files import write_atomically
 from fairpool.paper import charts, claims
 from fairpool.paper.along_rho import run_along_rho
 from fairpool.paper.claims import Claim
 from fairpool.paper.scatter import SETTINGS, run_split
 from fairpool.paper.valuation import run_valuation
-from fairpool.files import write_atomically
 from fairpool.report.charts import styled
 from fairpool.report.report import templates
 

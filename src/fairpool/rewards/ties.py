@@ -4,9 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpool.arrays import FloatArray
-
-Z_95 = 1.96
-"""Half the width of a 95% interval, in standard errors."""
+from fairpool.contributions.sampling import Z_95
 
 
 def snap_ties(phi: FloatArray, tolerance: float) -> FloatArray:

@@ -2,21 +2,44 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairpool.arrays import FloatArray, read_only
 from fairpool.coalitions import Coalition, mask_of
 from fairpool.errors import GameError
 from fairpool.parties import check_names
+from fairpool.workers import Workers, as_workers
 
 EXACT_LIMIT = 16
 """Up to this many parties, whatever needs all 2**n values may compute them without being asked to."""
 
 TABLE_LIMIT = 24
 """Beyond this many parties a table of 2**n values is refused: it would take more than 128 MiB."""
+
+MASKS_PER_TASK = 64
+"""Coalitions per task, where each is valued by itself."""
+
+
+class Evaluator(Protocol):
+    """What values coalitions; it can be sent to other processes."""
+
+    @property
+    def n(self) -> int:
+        """The number of parties."""
+        ...  # pragma: no cover
+
+    def values_of(self, S: NDArray[np.bool_]) -> FloatArray:
+        """v of some coalitions [N], given as memberships [N, n]."""
+        ...  # pragma: no cover
+
+    def cost(self, sizes: NDArray[np.int64]) -> FloatArray:
+        """What it costs to value a coalition of each size, relative to others."""
+        ...  # pragma: no cover
 
 
 class Game(ABC):
@@ -64,26 +87,50 @@ class Game(ABC):
         """v_1 .. v_n, the value of each party's own data [n]."""
         return read_only(np.array([self.value({i}) for i in range(self.n)]))
 
-    def values(self) -> FloatArray:
-        """All values [2**n]; the index is the coalition's bitmask, bit i is party i. Computed once."""
+    def values(self, executor: Workers | Executor | None = None) -> FloatArray:
+        """All values [2**n]; the index is the coalition's bitmask, bit i is party i. Computed once.
+
+        Args:
+            executor: Who computes them, if they are not known yet; None: this thread.
+        """
+        if not self.tabulated:
+            self.__dict__["_table"] = self._tabulate(as_workers(executor))
         return self._table
 
     @cached_property
     def _table(self) -> FloatArray:
+        return self._tabulate(Workers())
+
+    def _tabulate(self, workers: Workers) -> FloatArray:
         if self.n > TABLE_LIMIT:
             raise GameError(
                 f"a table of 2**{self.n} values is too large (the limit is 2**{TABLE_LIMIT});"
                 ' sample instead: shapley(game, method="sampled")'
             )
-        return read_only(self.all_values())
+        return read_only(self.all_values(workers))
 
-    def all_values(self) -> FloatArray:
+    def all_values(self, workers: Workers) -> FloatArray:
         """Compute all values [2**n]."""
-        return np.array([self.value_of_mask(mask) for mask in range(1 << self.n)])
+        tasks = [(start, min(start + MASKS_PER_TASK, 1 << self.n)) for start in range(0, 1 << self.n, MASKS_PER_TASK)]
+        return np.concatenate(workers.map(values_of_masks, self, tasks, "valuing coalitions"))
 
-    def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
-        """v of the first 1, 2, .., n parties of a permutation [n]."""
-        return np.array([self.value(permutation[: k + 1]) for k in range(self.n)])
+    @property
+    def evaluator(self) -> "Evaluator":
+        """What values coalitions one by one, here or in other processes."""
+        return self
+
+    def values_of(self, S: NDArray[np.bool_]) -> FloatArray:
+        """v of some coalitions [N], given as memberships [N, n]."""
+        return np.array([self.value(np.flatnonzero(row).tolist()) for row in S])
+
+    def cost(self, sizes: NDArray[np.int64]) -> FloatArray:
+        """What it costs to value a coalition of each size, relative to others."""
+        return np.ones(len(sizes))
+
+    @cached_property
+    def without_one(self) -> FloatArray:
+        """v of everybody but party i, for every i [n]."""
+        return read_only(self.evaluator.values_of(~np.eye(self.n, dtype=bool)))
 
     @property
     def rounding_error(self) -> float:
@@ -94,6 +141,11 @@ class Game(ABC):
     def empty_value(self) -> float:
         """v of the coalition of nobody, 0 for any sensible game."""
         return self.value(())
+
+
+def values_of_masks(game: Game, task: tuple[int, int]) -> FloatArray:
+    """The values of the coalitions with the bitmasks from the first up to the second."""
+    return np.array([game.value_of_mask(mask) for mask in range(*task)])
 
 
 class TableGame(Game):

@@ -6,13 +6,14 @@ from typing import cast
 
 import numpy as np
 
-from fairpool.arrays import FloatArray
+from fairpool.arrays import FloatArray, read_only
 from fairpool.coalitions import Coalition, mask_of, members
 from fairpool.errors import DataError
 from fairpool.information import KernelSpace, RewardCurve, WeightSpace
 from fairpool.models import GaussianProcess, Model, PartySummary, TrainedPosterior, WeightModel
 from fairpool.parties import Party, Pool, check_names
-from fairpool.values.game import Game
+from fairpool.values.game import Evaluator, Game
+from fairpool.workers import Workers
 
 
 class InformationGain(Game):
@@ -62,13 +63,21 @@ class InformationGain(Game):
         """v_C by one factorisation."""
         return self.space.value(mask)
 
-    def all_values(self) -> FloatArray:
+    def all_values(self, workers: Workers) -> FloatArray:
         """All 2**n values, sharing work between coalitions."""
-        return self.space.values()
+        return self.space.values(workers)
 
-    def prefix_values(self, permutation: Sequence[int]) -> FloatArray:
-        """v of the first 1, 2, .., n parties of a permutation [n]: looked up where all values are known."""
-        return super().prefix_values(permutation) if self.tabulated else self.space.prefix_values(permutation)
+    @property
+    def evaluator(self) -> Evaluator:
+        """The space, which holds no labels; or this game, where all values are known."""
+        return self if self.tabulated else self.space
+
+    @cached_property
+    def without_one(self) -> FloatArray:
+        """v of everybody but party i, for every i [n]."""
+        if isinstance(self.space, KernelSpace) and not self.tabulated:
+            return read_only(self.space.without_one())
+        return read_only(self.evaluator.values_of(~np.eye(self.n, dtype=bool)))
 
     def posterior(self, coalition: Coalition) -> TrainedPosterior:
         """The model trained on a coalition's data D_C, labels and all."""

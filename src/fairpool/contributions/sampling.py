@@ -1,0 +1,179 @@
+"""Eq. (2) from some of the coalitions: stratified by size, with a surrogate for what can be known without sampling.
+
+Paper: Sec. 4.1.1 samples permutations, as the literature does; a party's marginal contributions in them differ so
+much with its position that thousands are needed. Counted by sizes instead,
+
+    phi_i = v_N / n + 1/n sum over k = 1 .. n-1 of  E[v_S : |S| = k, i in S] - E[v_S : |S| = k, i not in S]
+
+every sampled coalition tells about every party, the sizes 1 and n-1 can be known exactly, those where values
+differ most can be sampled most, and what a surrogate explains (`surrogate`) need not be sampled at all.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from fairpool.arrays import FloatArray
+from fairpool.contributions.surrogate import FOLDS, Bands, Features, contrast, fit_folds
+from fairpool.values import Game, tolerance_of
+from fairpool.values.game import Evaluator
+from fairpool.workers import Workers
+
+Z_95 = 1.96
+"""Half the width of a 95% interval, in standard errors."""
+
+MOST_BANDS = 40
+"""Sizes are sampled one by one up to this many; beyond, in bands."""
+
+FIRST_SAMPLES = 8
+"""Of every band, before it is known which differ most."""
+
+FEWEST_SAMPLES = 4
+"""Of every band, where there is a budget for no more."""
+
+GROWTH = 1.5
+"""From one look at the errors to the next, the number of samples grows by this factor."""
+
+CHUNK = 128
+"""Coalitions per task."""
+
+Memberships = NDArray[np.bool_]
+"""Coalitions as rows [N, n]: whether each party is in."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """phi, its standard errors, and from how many values they come.
+
+    Attributes:
+        values: phi [n].
+        standard_errors: [n].
+        evaluations: How many coalitions were valued.
+    """
+
+    values: FloatArray
+    standard_errors: FloatArray
+    evaluations: int
+
+
+def fewest_evaluations(n: int) -> int:
+    """How many coalitions must be valued at least."""
+    return 2 * n + 2 + FEWEST_SAMPLES * len(Bands.of(n, MOST_BANDS).widths)
+
+
+def estimate(game: Game, seed: int, evaluations: int, target: float | None, workers: Workers) -> Estimate:
+    """Value coalitions, until there are so many or until every standard error is at most the target.
+
+    The samples follow from the seed and from the values found so far, whoever computes them, and it is decided on
+    whole rounds when to stop: so the result does not depend on the number of workers.
+
+    Args:
+        game: The values.
+        seed: Of the samples.
+        evaluations: How many coalitions to value at most, at least `fewest_evaluations`.
+        target: The largest standard error wanted.
+        workers: Who does it.
+    """
+    n, x, z = game.n, game.alone, game.total - game.without_one
+    if n <= 2:  # the first to come is the last but one, and all is known
+        return Estimate((game.total - game.empty_value) / n + (contrast(x) / n if n == 2 else 0 * x), 0 * x, 2**n)
+    ends = (game.total - game.empty_value + contrast(x) + contrast(z)) / n  # sizes 1 and n-1, and v_N
+    known = 2 * n + 2
+    bands = Bands.of(n, MOST_BANDS)
+    wanted = np.ones(len(bands.widths))
+    S, v = np.empty((0, n), dtype=bool), np.empty(0)
+    total, rounds = min(FIRST_SAMPLES * len(wanted), evaluations - known), 0
+    if n == 3:
+        return Estimate(ends, 0 * x, known)
+    while True:
+        sizes = _allocate(total, wanted, bands, S, np.random.default_rng([seed, rounds]))
+        tasks = [
+            (seed, rounds, start, tuple(sizes[start : start + CHUNK].tolist())) for start in range(0, len(sizes), CHUNK)
+        ]
+        found = workers.map(
+            sampled_values,
+            game.evaluator,
+            tasks,
+            "valuing sampled coalitions",
+            digest=getattr(game.evaluator, "digest", None),
+            before=len(v) // CHUNK,
+            total=-(-(evaluations - known) // CHUNK),
+        )
+        S = np.concatenate([S, *(coalitions(n, task) for task in tasks)])
+        v = np.concatenate([v, *found])
+        middle, errors, wanted = _middle(S, v, x, z, bands, game.evaluator)
+        if known + len(v) >= evaluations or (target is not None and errors.max() <= target):
+            break
+        total, rounds = min(int(GROWTH * total) + 1, evaluations - known), rounds + 1
+    return Estimate(*_without_null_parties(game, ends + middle, errors), known + len(v))
+
+
+Task = tuple[int, int, int, tuple[int, ...]]
+"""Seed, round, the first sample's number in it, and the coalitions' sizes."""
+
+
+def coalitions(n: int, task: Task) -> Memberships:
+    """Random coalitions of the task's sizes [N, n]."""
+    *where, sizes = task
+    ranks = np.random.default_rng(where).random((len(sizes), n)).argsort(axis=1).argsort(axis=1)
+    return np.asarray(ranks < np.array(sizes)[:, None])
+
+
+def sampled_values(evaluator: Evaluator, task: Task) -> FloatArray:
+    """v of the task's coalitions [N]."""
+    return evaluator.values_of(coalitions(evaluator.n, task))
+
+
+def _allocate(
+    total: int, wanted: FloatArray, bands: Bands, S: Memberships, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """The sizes of further coalitions, so that there are `total` in all, in the wanted proportion as far as can be."""
+    have = np.bincount(bands.of_sizes(S.sum(axis=1)), minlength=len(wanted))
+    short = np.maximum(np.maximum(total * wanted / wanted.sum(), FEWEST_SAMPLES) - have, 0.0)
+    ends = np.floor(np.cumsum(short) * ((total - len(S)) / short.sum()) + 0.5).astype(np.int64)
+    band = np.repeat(np.arange(len(wanted)), np.diff(ends, prepend=0))
+    return np.asarray(bands.starts[band] + rng.integers(bands.widths[band]))
+
+
+def _middle(
+    S: Memberships, v: FloatArray, x: FloatArray, z: FloatArray, bands: Bands, evaluator: Evaluator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """What the sizes 2 .. n-2 contribute to phi, its standard error [n each], and where more samples help most."""
+    n = S.shape[1]
+    k = S.sum(axis=1)
+    band, fold, p = bands.of_sizes(k), np.arange(len(v)) % FOLDS, k / n
+    counts = np.bincount(band, minlength=len(bands.widths))
+    features = Features.of(x, z, bands, len(v))
+    A = features(S)
+    # Weighted as the samples' errors count in the end.
+    c = fit_folds(A, v, bands.widths[band] / (counts[band] * np.sqrt(p * (1 - p))))
+    left = v - np.einsum("sq,sq->s", A, c[fold])
+    explained = np.array([[features.contrasts(b, c_f) for b in range(len(counts))] for c_f in c])
+    phi, variance, doubt = np.zeros(n), np.zeros(n), np.zeros(n)
+    spread = np.empty(len(counts))
+    for b, width in enumerate(bands.widths):
+        s = np.flatnonzero(band == b)
+        # E[v : i in S] - E[v : i not in S] = E[v (1[i in S] - p) / (p (1 - p))] for a random S of size p n
+        sample = left[s, None] * (S[s] - p[s, None]) / (p[s] * (1 - p[s]))[:, None] + explained[fold[s], b]
+        phi += width * sample.mean(axis=0) / n
+        of_one = sample.var(axis=0, ddof=1) * (width / n) ** 2
+        variance += of_one / len(s)
+        doubt += (of_one / len(s)) ** 2 / (len(s) - 1)
+        spread[b] = np.sqrt(of_one.mean())
+    # Few samples tell little about a band's own spread: neighbours, which are alike, are asked, too.
+    smooth = np.exp(np.convolve(np.pad(np.log(spread + 1e-300), 2, mode="edge"), np.full(5, 0.2), "valid"))
+    # Of few samples the variance is uncertain, too: widened so that 1.96 errors are a 95% interval (Welch, Satterthwaite).
+    with np.errstate(invalid="ignore"):
+        widening = np.nan_to_num(stdtrit(variance**2 / doubt, 0.975) / Z_95, nan=1.0)
+    return phi, np.sqrt(variance) * widening, smooth / np.sqrt(evaluator.cost(bands.starts[:-1]))
+
+
+def _without_null_parties(game: Game, phi: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Who adds nothing alone adds nothing anywhere, where that is proved; the others take up what is left over."""
+    null = np.abs(game.alone) <= tolerance_of(game) if game.properties_proved else np.zeros(game.n, dtype=bool)
+    if null.any() and errors.any():
+        phi, errors = np.where(null, 0.0, phi), np.where(null, 0.0, errors)
+        phi = phi + (game.total - phi.sum()) * errors**2 / max((errors**2).sum(), np.finfo(float).tiny)
+    return phi, errors

@@ -1,0 +1,151 @@
+"""Sampled Shapley values: unbiased, with errors that hold, the same for any workers."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairpool as fp
+from examples import MODELS, make_parties
+from fairpool.contributions.sampling import fewest_evaluations
+from fairpool.contributions.surrogate import FOLDS, Bands, Features, fit_folds
+from games import tables
+
+
+class Fresh(fp.Game):
+    """A game whose values are known to the test, but not to the library."""
+
+    def __init__(self, v):
+        self.v = v
+        self.names = tuple(str(i) for i in range(len(v).bit_length() - 1))
+        self.valued = 0
+
+    def value_of_mask(self, mask):
+        self.valued += 1
+        return float(self.v[mask])
+
+
+@given(tables(least=1, most=6), st.integers(0, 100))
+def test_sampled_values_sum_to_the_total_and_are_repeatable(v, seed):
+    game = Fresh(v)
+    phi, again = (fp.shapley(game, "sampled", seed) for _ in range(2))
+    assert phi.values.sum() == pytest.approx(v[-1] - v[0], rel=1e-9, abs=1e-9)
+    np.testing.assert_array_equal(phi.values, again.values)
+    assert phi.method == "sampled"
+    assert not phi.exact
+
+
+def heterogeneous(n, seed, model="blr"):
+    """Parties of very different size and scale."""
+    rng = np.random.default_rng(seed)
+    X = [rng.lognormal() * rng.standard_normal((int(rng.integers(1, 20)), 3)) for _ in range(n)]
+    return fp.InformationGain(MODELS[model], [fp.Party(str(i), x, np.zeros(len(x))) for i, x in enumerate(X)])
+
+
+@pytest.mark.parametrize("model", ["blr", "gp"])
+@pytest.mark.parametrize("evaluations", [200, 600])
+def test_the_95_percent_interval_holds_the_truth_in_95_percent(model, evaluations):
+    inside, z = [], []
+    for seed in range(60):
+        game = heterogeneous(11, seed, model)
+        exact = fp.shapley(game, "exact").values
+        phi = fp.shapley(heterogeneous(11, seed, model), "sampled", seed, evaluations=evaluations)
+        assert fewest_evaluations(11) <= phi.evaluations <= evaluations
+        inside.append(np.abs(phi.values - exact) <= 1.96 * phi.standard_errors)
+        z.append((phi.values - exact) / phi.standard_errors)
+    assert 0.92 <= np.mean(inside) <= 0.98
+    assert np.abs(np.mean(z)) < 0.15  # and errs to neither side
+
+
+def test_a_sample_is_far_better_than_as_many_permutations():
+    """At the same number of valued coalitions, against the usual way."""
+    game = heterogeneous(12, 0)
+    exact = fp.shapley(game, "exact").values
+    v = game.values()
+    ours, usual = [], []
+    for seed in range(20):
+        ours.append(np.abs(fp.shapley(heterogeneous(12, 0), "sampled", seed, evaluations=600).values - exact).mean())
+        orders = np.random.default_rng(seed).permuted(np.tile(np.arange(12), (50, 1)), axis=1)
+        gains = np.diff(v[np.cumsum(1 << orders, axis=1)], axis=1, prepend=0)
+        phi = np.take_along_axis(gains, orders.argsort(axis=1), axis=1).mean(axis=0)
+        usual.append(np.abs(phi - exact).mean())
+    assert np.mean(ours) < 0.15 * np.mean(usual)
+
+
+def test_sampling_stops_at_the_target_error_and_counts_what_was_valued():
+    game = heterogeneous(14, 1)
+    phi = fp.shapley(game, "sampled", 0, evaluations=20_000, target_standard_error=0.05)
+    assert phi.standard_errors.max() <= 0.05
+    assert phi.evaluations < 10_000
+    fresh = Fresh(game.values())
+    capped = fp.shapley(fresh, "sampled", 0, evaluations=300, target_standard_error=1e-9)
+    assert capped.evaluations == 300
+    assert fresh.valued == 300
+
+
+def test_the_same_seed_gives_the_same_numbers_for_any_number_of_workers():
+    alone = fp.shapley(heterogeneous(20, 2), "sampled", 5, evaluations=1500, target_standard_error=0.03)
+    for threads in (1, 3):
+        with ThreadPoolExecutor(threads) as pool:
+            phi = fp.shapley(
+                heterogeneous(20, 2), "sampled", 5, evaluations=1500, target_standard_error=0.03, executor=pool
+            )
+        np.testing.assert_array_equal(phi.values, alone.values)
+        np.testing.assert_array_equal(phi.standard_errors, alone.standard_errors)
+        assert phi.evaluations == alone.evaluations
+
+
+def test_a_thousand_parties():
+    """Half of them have the same data as the other half, and two have none."""
+    rng = np.random.default_rng(0)
+    X = [rng.standard_normal((4, 3)) * (1 + i % 7) for i in range(499)]
+    tables_ = [*X, *X, np.empty((0, 3)), np.empty((0, 3))]
+    parties = [fp.Party(str(i), x, np.zeros(len(x))) for i, x in enumerate(tables_)]
+    phi = fp.shapley(fp.InformationGain(MODELS["blr"], parties), rng=0, evaluations=6000)
+    assert phi.method == "sampled"
+    assert phi.values.sum() == pytest.approx(fp.InformationGain(MODELS["blr"], parties).total)
+    assert phi.values[-2:].tolist() == phi.standard_errors[-2:].tolist() == [0, 0]
+    twins = (phi.values[:499] - phi.values[499:998]) / np.hypot(phi.standard_errors[:499], phi.standard_errors[499:998])
+    assert np.mean(np.abs(twins) < 1.96) > 0.9
+
+
+@settings(max_examples=20)
+@given(st.integers(5, 7), st.integers(0, 1000), st.integers(1, 4))
+def test_the_surrogates_contrasts_are_those_over_all_coalitions(n, seed, most):
+    rng = np.random.default_rng(seed)
+    bands = Bands.of(n, most)
+    assert bands.starts[0] == 2
+    assert bands.starts[-1] == n - 1
+    features = Features.of(rng.uniform(-1, 3, n), rng.uniform(-1, 3, n), bands, 10**6)
+    assert features.groups == 3
+    c = rng.standard_normal(features(np.arange(n)[None] < 2).shape[1])
+    for band, (first, end) in enumerate(zip(bands.starts[:-1], bands.starts[1:], strict=True)):
+        found = []
+        for k in range(first, end):
+            S = np.array([[i in C for i in range(n)] for C in combinations(range(n), k)])
+            u = features(S) @ c
+            found.append([u[S[:, i]].mean() - u[~S[:, i]].mean() for i in range(n)])
+        np.testing.assert_allclose(features.contrasts(band, c), np.mean(found, axis=0), rtol=1e-9, atol=1e-9)
+
+
+def test_each_part_is_fitted_on_the_others():
+    rng = np.random.default_rng(0)
+    A, v, weight = rng.standard_normal((60, 4)), rng.standard_normal(60), rng.uniform(0.5, 2, 60)
+    for f, c in enumerate(fit_folds(A, v, weight)):
+        others = np.arange(60) % FOLDS != f
+        W = weight[others, None]
+        expected = np.linalg.lstsq(A[others] * W, v[others] * W[:, 0], rcond=None)[0]
+        np.testing.assert_allclose(c, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "most"), [(4, 40), (5, 40), (43, 40), (44, 40), (100, 40), (1000, 40)])
+def test_bands_hold_every_size_once(n, most):
+    bands = Bands.of(n, most)
+    k = np.arange(2, n - 1)
+    assert bands.widths.sum() == len(k)
+    assert (bands.widths >= 1).all()
+    assert len(bands.widths) <= most + 1
+    assert (np.bincount(bands.of_sizes(k)) == bands.widths).all()
