@@ -25,7 +25,7 @@ SIGNATURES = {
     "noise_levels": "(game, rewards)",
     "realise": "(game, rewards, rng, noise, draws)",
     "load_reward": "(path)",
-    "collaborate": "(parties, model, rho, rng)",
+    "collaborate": "(parties, model, rho, rng, evaluations, precision, executor)",
     "find_duplicates": "(parties)",
     "held_out_residuals": "(game, parties)",
     "inducing_points": "(X, count, method, kernel, rng, least_rows)",

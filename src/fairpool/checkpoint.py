@@ -22,12 +22,16 @@ class Checkpoint:
 
     Attributes:
         folder: Where; made when something is kept, removed by `clear`.
+        resume: Whether to use what is there already.
     """
 
     folder: Path
+    resume: bool = True
 
     def load(self, digest: str, name: str) -> FloatArray | None:
         """The array kept under this hash and name, or None; a damaged file counts as none."""
+        if not self.resume:
+            return None
         try:
             found: FloatArray = np.load(self._path(digest, name), allow_pickle=False)
         except (OSError, ValueError, EOFError):

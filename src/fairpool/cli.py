@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from concurrent.futures import Executor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -10,13 +11,16 @@ import click
 import typer
 
 from fairpool.__about__ import __version__
+from fairpool.checkpoint import Checkpoint
+from fairpool.cluster import open_executor
 from fairpool.consortium.example import write_example
-from fairpool.consortium.output import folder_names, refuse_existing, result_of, write_output
+from fairpool.consortium.output import refuse_existing, result_of, write_output
 from fairpool.consortium.prediction import as_csv, describe_reward, predict_file
-from fairpool.consortium.preparation import Preparation, prepare
-from fairpool.consortium.run import Run, execute
+from fairpool.consortium.preparation import prepare
+from fairpool.consortium.run import execute
 from fairpool.errors import DataError
-from fairpool.screen import Screen, screen
+from fairpool.screen import Screen, screen, show_preparation, show_run
+from fairpool.workers import Workers
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -30,6 +34,10 @@ app = typer.Typer(
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result (or the error) as JSON.")]
+Jobs = Annotated[int, typer.Option(help="How many workers on this machine.", min=1)]
+Cluster = Annotated[
+    str | None, typer.Option(help="A Dask scheduler's address, to use its workers.", metavar="TCP://HOST:PORT")
+]
 Folder = Annotated[Path, typer.Argument(help="The folder with collaboration.toml.", show_default=False)]
 
 
@@ -49,7 +57,7 @@ def demo(
             shutil.rmtree(out)  # an earlier demo, and nothing else
         write_example(out)
         marker.touch()
-        _run(show, out, out / "result", None, None, force=False)
+        _run(show, out, out / "result", None, None, False, None, None)
 
 
 @app.command()
@@ -76,10 +84,10 @@ def check(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
     """
     with screen(quiet, as_json) as show:
         with show.progress() as progress:
-            preparation = prepare(folder, progress)
+            preparation = prepare(folder, Workers(progress=progress))
         rows = {p.name: s.rows for p, s in zip(preparation.configuration.parties, preparation.parties, strict=True)}
         show.give({"parties": rows, "features": preparation.encoding.features, "warnings": preparation.warnings})
-        _show_preparation(show, preparation, rows)
+        show_preparation(show, preparation, rows)
 
 
 @app.command()
@@ -91,15 +99,26 @@ def run(
     rho: Annotated[str | None, typer.Option(help="A number in 0..1, or fair, rational, stable, welfare.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output of an earlier run.")] = False,
     seed: Annotated[int | None, typer.Option(help="Repeat a run with its recorded seed.", min=0)] = None,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on where an earlier run of the same data and model was stopped.")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Run the whole chain: values, contributions, rewards, one model and one letter per party, a report.
 
-    Examples: `fairpool run my-project`, `fairpool run my-project --rho 0.5 --out second --force`
+    While it runs, values that are computed already are kept in FOLDER/checkpoint; when it is done they are removed.
+
+    Examples: `fairpool run my-project`, `fairpool run my-project --rho 0.5 --out second --force`,
+    `fairpool run my-project --jobs 4 --resume`, `fairpool run my-project --cluster tcp://10.0.0.5:8786`
     """
     with screen(quiet, as_json) as show:
-        _run(show, folder, out or (folder if folder.is_dir() else folder.parent) / "result", rho, seed, force)
+        home = folder if folder.is_dir() else folder.parent
+        checkpoint = Checkpoint(home / "checkpoint", resume)
+        with open_executor(jobs, cluster) as executor:
+            _run(show, folder, out or home / "result", rho, seed, force, executor, checkpoint)
 
 
 @app.command()
@@ -155,7 +174,8 @@ def reproduce_figures(
         bool, typer.Option("--quick", help="A small version of everything, in under two minutes.")
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.", min=0)] = 0,
-    jobs: Annotated[int, typer.Option(help="How many processes.", min=1)] = 1,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -164,13 +184,14 @@ def reproduce_figures(
     A run that was stopped goes on where it was. California and Boston housing data are looked for in the folder that
     FAIRPOOL_DATA names, and downloaded otherwise.
 
-    Examples: `fairpool reproduce --quick`, `fairpool reproduce fig2 fig3 --jobs 2`
+    Examples: `fairpool reproduce --quick`, `fairpool reproduce fig2 fig3 --jobs 2`,
+    `fairpool reproduce --cluster tcp://10.0.0.5:8786`
     """
     from fairpool.paper.reproduction import reproduce  # only here: it loads what no other command needs
 
     with screen(quiet, as_json) as show:
-        with show.figures() as report:
-            outcomes = reproduce(figures or ["all"], out, seed, jobs, quick, report)
+        with show.figures() as report, open_executor(jobs, cluster, processes=True) as executor:
+            outcomes = reproduce(figures or ["all"], out, seed, executor, quick, report)
         show.give(
             [{"figure": o.figure, "problem": o.problem, "claims": [asdict(c) for c in o.claims]} for o in outcomes]
         )
@@ -198,15 +219,27 @@ def main(
     """Pool data, be paid back in models, fairly."""
 
 
-def _run(show: Screen, folder: Path, out: Path, rho: str | None, seed: int | None, force: bool) -> None:
+def _run(
+    show: Screen,
+    folder: Path,
+    out: Path,
+    rho: str | None,
+    seed: int | None,
+    force: bool,
+    executor: Executor | None,
+    checkpoint: Checkpoint | None,
+) -> None:
     refuse_existing(out, force)
     with show.progress() as progress:
-        preparation = prepare(folder, progress)
-        done = execute(preparation, _rho(rho), seed, progress)
+        workers = Workers(executor, progress, checkpoint)
+        preparation = prepare(folder, workers)
+        done = execute(preparation, _rho(rho), seed, workers)
         progress("writing")
         write_output(done, out, force)
+    if checkpoint:
+        checkpoint.clear()
     show.give(result_of(done))
-    _show_run(show, done, out)
+    show_run(show, done, out)
 
 
 def _rho(text: str | None) -> float | str | None:
@@ -214,31 +247,6 @@ def _rho(text: str | None) -> float | str | None:
         return None if text is None else float(text)
     except ValueError:
         return text
-
-
-def _show_run(show: Screen, done: Run, out: Path) -> None:
-    result = done.collaboration
-    show.say(result.table())
-    for sentence in result.explain():
-        show.say(sentence)
-    for warning in done.warnings:
-        show.say(
-            f"Warning: {warning}",
-        )
-    show.say(f"\nReport: {out / 'operator' / 'report.html'}  (for the operator alone)")
-    show.say(f"For each party, a model and a letter to hand out: {out / 'parties'}")
-    for name, folder in zip(result.game.names, folder_names(result.game.names), strict=True):
-        if folder != name.replace(" ", "-"):
-            show.say(f"  {name}: {folder}")
-
-
-def _show_preparation(show: Screen, preparation: Preparation, rows: dict[str, int]) -> None:
-    for name, count in rows.items():
-        show.say(f"{name}: {count} rows")
-    show.say(f"features: {', '.join(preparation.encoding.features)}; target: {preparation.encoding.target}")
-    for warning in preparation.warnings:
-        show.say(f"Warning: {warning}")
-    show.say("No problem found.")
 
 
 def entry() -> None:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from rich.text import Text
 from fairpool.arrays import FloatArray, as_generator, read_only
 from fairpool.audit import find_duplicates, held_out_residuals
 from fairpool.contributions import Contributions, shapley
+from fairpool.contributions.sampling import fewest_evaluations
 from fairpool.errors import FairpoolWarning
 from fairpool.files import write_atomically
 from fairpool.models import Model, PartySummary
@@ -24,6 +26,10 @@ from fairpool.report import Context, render_report
 from fairpool.rewards import RewardScheme, check_incentives
 from fairpool.values import InformationGain
 from fairpool.verdicts import Verdicts
+from fairpool.workers import Workers
+
+SAMPLING_SEED = 0
+TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +60,11 @@ class Collaboration:
     def residuals(self) -> FloatArray | None:
         """Per party, how far its labels are from the others' prediction (`held_out_residuals`); None without rows."""
         return None if self.game.pool is None else held_out_residuals(self.game)
+
+    @cached_property
+    def reward_errors(self) -> FloatArray:
+        """Standard errors of the rewards from sampled contributions [n]; 0 where these are exact."""
+        return self.scheme.reward_errors(self.rho)
 
     def explain(self) -> tuple[str, ...]:
         """One sentence per party: what it receives, and why."""
@@ -90,6 +101,7 @@ class Collaboration:
                     "contribution": float(self.contributions.values[i]),
                     "standard_error": float(self.contributions.standard_errors[i]),
                     "reward": float(self.rewards[i]),
+                    "reward_standard_error": float(self.reward_errors[i]),
                     "realised": self.models[i].value,
                     "eta": _finite(self.models[i].eta),
                     "tau": self.models[i].tau,
@@ -103,6 +115,9 @@ class Collaboration:
             "rho": self.rho,
             "rho_rational": _finite(self.scheme.rho_rational),
             "rho_stable": _finite(self.scheme.rho_stable),
+            "rho_rational_standard_error": self.scheme.rho_errors[0],
+            "rho_stable_standard_error": self.scheme.rho_errors[1],
+            "evaluations": self.contributions.evaluations,
             "incentives": [{"condition": v.condition, "holds": v.holds, "why": v.why} for v in self.incentives],
             "warnings": list(self.warnings),
         }
@@ -122,7 +137,7 @@ class Collaboration:
                 f"{self.game.alone[i]:.2f}",
                 f"{self.contributions.values[i]:.2f}"
                 + ("" if self.contributions.exact else f" +- {self.contributions.standard_errors[i]:.2f}"),
-                f"{self.rewards[i]:.2f}",
+                f"{self.rewards[i]:.2f}" + ("" if self.contributions.exact else f" +- {self.reward_errors[i]:.2f}"),
                 f"{self.rewards[i] / total:.0%}" if total > 0 else "-",
                 f"{model.eta:.3g}" if np.isfinite(model.eta) else "all noise",
             )
@@ -132,9 +147,10 @@ class Collaboration:
         holding = "Conditions that hold: " + ", ".join(v.condition for v in self.incentives if v.holds)
         others = [str(v) for v in self.incentives if not v.holds]
         notes = [f"Warning: {text}" for text in self.warnings]
+        r, s = ("" if self.contributions.exact else f" +- {error:.2g}" for error in self.scheme.rho_errors)
         switches = (
-            f"Individually rational up to rho_r = {self.scheme.rho_rational:.4g},"
-            f" stable up to rho_s = {self.scheme.rho_stable:.4g}."
+            f"Individually rational up to rho_r = {self.scheme.rho_rational:.4g}{r},"
+            f" stable up to rho_s = {self.scheme.rho_stable:.4g}{s}."
         )
         return Group(self.table(), *map(Text, [*self.explain(), switches, holding, *others, *notes]))
 
@@ -150,6 +166,10 @@ def collaborate(
     model: Model,
     rho: float | str = "stable",
     rng: np.random.Generator | int | None = 0,
+    *,
+    evaluations: int | None = None,
+    precision: float | None = None,
+    executor: Workers | Executor | None = None,
 ) -> Collaboration:
     """From the parties' data to one reward model each: values, Shapley values, rewards, incentives, models.
 
@@ -160,12 +180,22 @@ def collaborate(
         model: The Bayesian model, its hyperparameters known or learned beforehand (`model.fit_hyperparameters`) and the
             same for every coalition.
         rho: A number in 0 .. 1, or "fair", "rational", "stable", "welfare" (see `RewardScheme.rewards`).
-        rng: Seed or generator of the noise (and of sampled Shapley values). The default makes results repeatable;
-            where models are handed out give a secret seed, since who knows it can remove the noise.
+        rng: Seed or generator of the noise. The default makes results repeatable; where models are handed out give a
+            secret seed, since who knows it can remove the noise. (Samples of coalitions hide nothing; their seed is
+            always the same, so that a valuation can be resumed.)
+        evaluations: Of more than 16 parties, how many coalitions to value at most; see `shapley`.
+        precision: Stop before, once every contribution's standard error is this share of the average contribution.
+        executor: Who values coalitions: threads, processes, a Dask client's executor; None: this thread.
     """
     rng = as_generator(rng)
     game = InformationGain(model, parties)
-    contributions = shapley(game, rng=rng)
+    contributions = shapley(
+        game,
+        rng=SAMPLING_SEED,
+        evaluations=evaluations if evaluations is None else max(evaluations, fewest_evaluations(game.n)),
+        target_standard_error=None if precision is None else max(precision * game.total / game.n, TINY),
+        executor=executor,
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FairpoolWarning)  # they are part of the result, and said below
         scheme = RewardScheme(game, contributions)

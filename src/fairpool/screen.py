@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -13,6 +14,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from fairpool.consortium.configuration import ConfigurationError
+from fairpool.consortium.output import folder_names
+from fairpool.consortium.preparation import Preparation
+from fairpool.consortium.run import Run
 from fairpool.errors import FairpoolError
 
 
@@ -91,3 +95,30 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
     except KeyboardInterrupt:
         print("stopped; nothing was written", file=sys.stderr)
         raise typer.Exit(130) from None
+
+
+def show_run(show: Screen, done: Run, out: Path) -> None:
+    """What a run found, and where it is."""
+    result = done.collaboration
+    show.say(result.table())
+    for sentence in result.explain():
+        show.say(sentence)
+    for warning in done.warnings:
+        show.say(
+            f"Warning: {warning}",
+        )
+    show.say(f"\nReport: {out / 'operator' / 'report.html'}  (for the operator alone)")
+    show.say(f"For each party, a model and a letter to hand out: {out / 'parties'}")
+    for name, folder in zip(result.game.names, folder_names(result.game.names), strict=True):
+        if folder != name.replace(" ", "-"):
+            show.say(f"  {name}: {folder}")
+
+
+def show_preparation(show: Screen, preparation: Preparation, rows: dict[str, int]) -> None:
+    """What a run would work on."""
+    for name, count in rows.items():
+        show.say(f"{name}: {count} rows")
+    show.say(f"features: {', '.join(preparation.encoding.features)}; target: {preparation.encoding.target}")
+    for warning in preparation.warnings:
+        show.say(f"Warning: {warning}")
+    show.say("No problem found.")

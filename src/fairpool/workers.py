@@ -1,8 +1,11 @@
 """Long work as independent tasks, done by whatever workers there are: this thread, a pool, or a Dask cluster."""
 
+import hashlib
 import pickle
+import shutil
 import tempfile
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import ProcessPoolExecutor
@@ -76,14 +79,14 @@ class Workers:
             total: How many there are in all.
         """
         total = len(tasks) if total is None else total
-        names = [f"{function.__name__.strip('_')} {task}" for task in tasks]
+        names = [hashlib.blake2b(f"{function.__name__} {task}".encode(), digest_size=12).hexdigest() for task in tasks]
         kept = self.checkpoint if digest else None
         under = digest() if digest and kept else ""
         found = {k: r for k, name in enumerate(names) if kept and (r := kept.load(under, name)) is not None}
         results: dict[int, Any] = dict(found)
         self.progress(doing, before + len(results), total)
         wanted = [number for number in range(len(tasks)) if number not in found]
-        for position, result in self._results(function, shared, [tasks[number] for number in wanted]):
+        for position, result in self.each(function, shared, [tasks[number] for number in wanted]):
             number = wanted[position]
             results[number] = result
             if kept:
@@ -91,7 +94,7 @@ class Workers:
             self.progress(doing, before + len(results), total)
         return [results[number] for number in range(len(tasks))]
 
-    def _results(
+    def each(
         self, function: Callable[[Shared, Task], Result], shared: Shared, tasks: Sequence[Task]
     ) -> Iterator[tuple[int, Result]]:
         """Each task's number and result, as they come."""
@@ -179,18 +182,15 @@ class _File:
     """Something in a private file of this machine, which each worker process reads once."""
 
     path: Path
-    keeper: Any
 
     @classmethod
     def of(cls, thing: Any) -> "_File":
-        keeper = tempfile.TemporaryDirectory(prefix="fairpool-")  # readable by this user alone
-        path = Path(keeper.name) / "shared"
-        with path.open("wb") as file:
+        folder = Path(tempfile.mkdtemp(prefix="fairpool-"))  # readable by this user alone
+        placed = cls(folder / "shared")
+        weakref.finalize(placed, shutil.rmtree, folder, ignore_errors=True)
+        with placed.path.open("wb") as file:
             pickle.dump(thing, file, protocol=5)
-        return cls(path, keeper)
-
-    def __reduce__(self) -> tuple[Any, tuple[Path, None]]:
-        return _File, (self.path, None)
+        return placed
 
 
 def _run_elsewhere(function: Callable[[Any, Any], Any], placed: Any, task: Any) -> Any:

@@ -6,9 +6,11 @@ import pytest
 from projects import project, table, write
 
 from fairpool.consortium.configuration import ConfigurationError
-from fairpool.consortium.intake import Moments, encoded_batches, no_progress, row_keys
+from fairpool.consortium.intake import Moments
 from fairpool.consortium.preparation import prepare
+from fairpool.consortium.statistics import encoded_batches
 from fairpool.consortium.tables import Source
+from fairpool.workers import no_progress
 
 
 def refuse(folder):
@@ -172,19 +174,6 @@ def test_moments_of_batches_are_those_of_the_whole():
         moments.add(part)
     np.testing.assert_allclose(moments.mean, rows.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(moments.deviation, rows.std(axis=0), rtol=1e-9)
-
-
-def test_row_keys_are_equal_just_for_equal_rows():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 3, (2000, 4)).astype(float)
-    y = rng.integers(0, 3, 2000).astype(float)
-    keys = row_keys(X, y)
-    rows = np.column_stack([X, y])
-    assert len(np.unique(keys)) == len(np.unique(rows, axis=0))
-    assert row_keys(-X * 0, y)[0] == row_keys(X * 0, y)[0]  # -0 is 0
-    many = row_keys(rng.standard_normal((20_000, 4)), np.zeros(20_000))  # spread evenly: the smallest are a fair sample
-    assert abs(np.mean(many > np.uint64(2**63)) - 0.5) < 0.02
-    assert abs(np.mean(many < np.uint64(2**60)) - 1 / 16) < 0.01
 
 
 def test_a_column_that_not_all_parties_have_is_named(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairpool as fp
-from examples import MODELS, make_parties
+from examples import MODELS
 from fairpool.contributions.sampling import fewest_evaluations
 from fairpool.contributions.surrogate import FOLDS, Bands, Features, fit_folds
 from games import tables

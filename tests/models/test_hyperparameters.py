@@ -1,89 +1,11 @@
 import numpy as np
 import pytest
-from scipy.optimize import check_grad, minimize_scalar
-from sklearn.base import clone
+from scipy.optimize import minimize_scalar
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import (
-    RBF,
-    ConstantKernel,
-    DotProduct,
-    Matern,
-    RationalQuadratic,
-    WhiteKernel,
-)
+from sklearn.gaussian_process.kernels import RBF, Matern, RationalQuadratic, WhiteKernel
 
 import fairpool as fp
-from examples import INDUCING, P, labels
-from fairpool.models.kernel_gradients import has_own_gradient, kernel_with_gradient
-from fairpool.models.likelihoods import dtc_likelihood, gp_likelihood
-
-OWN = {
-    "rbf": RBF(1.3),
-    "constant": ConstantKernel(2.0),
-    "ard": 2.0 * RBF([0.5, 1.0, 2.0]),
-    "matern-0.5": Matern([0.5, 1.0, 2.0], nu=0.5),
-    "matern-1.5": 0.3 * Matern(1.5, nu=1.5),
-    "matern-2.5": Matern([0.5, 1.0, 2.0], nu=2.5) + 0.5,
-    "composite": 0.7 * RBF([1.0, 2.0, 3.0]) + 0.4 * Matern(1.5, nu=0.5) * RBF(2.0),
-    "fixed": ConstantKernel(2.0, "fixed") * RBF([0.5, 1.0, 2.0], "fixed") + Matern(1.0, nu=1.5),
-}
-OTHER = {
-    "rational": RationalQuadratic(1.0, 2.0) * 0.7,
-    "matern-0.8": Matern(1.2, nu=0.8),
-    "linear": DotProduct(0.5) + RBF(1.0),
-}
-
-
-@pytest.fixture
-def data():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((30, P)) + 100  # far from the origin: differences of squares must not cancel
-    X[7] = X[3]  # two points that coincide
-    return X, labels(X - 100, rng)
-
-
-@pytest.mark.parametrize("kernel", [*OWN.values(), *OTHER.values()], ids=[*OWN, *OTHER])
-def test_kernel_gradient_equals_scikit_learn_tensor(kernel, data):
-    X, _ = data
-    G = np.random.default_rng(1).standard_normal((len(X), len(X)))
-    K, pullback = kernel_with_gradient(kernel, X, X)
-    expected, tensor = kernel(X, eval_gradient=True)
-    np.testing.assert_allclose(K, expected, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(pullback(G), np.einsum("ij,ijk->k", G, tensor), rtol=1e-8, atol=1e-8)
-
-
-@pytest.mark.parametrize("kernel", [*OWN.values(), *OTHER.values()], ids=[*OWN, *OTHER])
-def test_kernel_gradient_of_a_rectangle(kernel, data):
-    X, U = data[0], data[0][:4] + 0.1
-    G = np.random.default_rng(1).standard_normal((len(X), len(U)))
-    K, pullback = kernel_with_gradient(kernel, X, U)
-    tensor = kernel(np.concatenate([X, U]), eval_gradient=True)[1][: len(X), len(X) :]
-    np.testing.assert_allclose(K, kernel(X, U), rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(pullback(G), np.einsum("ij,ijk->k", G, tensor), rtol=1e-8, atol=1e-8)
-
-
-def test_which_kernels_have_their_own_gradient():
-    assert all(map(has_own_gradient, OWN.values()))
-    assert not any(map(has_own_gradient, OTHER.values()))
-
-
-@pytest.mark.parametrize("kernel", [OWN["composite"], OWN["fixed"], OTHER["rational"]])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_likelihood_gradient_equals_finite_differences(kernel, sparse, data):
-    X, y = data
-    kernel = clone(kernel)
-
-    def likelihood(theta):
-        k = kernel.clone_with_theta(theta[:-1])
-        if sparse:
-            return dtc_likelihood(k, np.exp(theta[-1]), X, y, INDUCING + 100)
-        return gp_likelihood(k, np.exp(theta[-1]), X, y)
-
-    theta = np.append(kernel.theta, np.log(0.3))
-    error = check_grad(lambda t: likelihood(t)[0], lambda t: likelihood(t)[1], theta)
-    assert error < 1e-4 * np.linalg.norm(likelihood(theta)[1])
-    model = fp.SparseGaussianProcess(kernel, 0.3, INDUCING + 100) if sparse else fp.GaussianProcess(kernel, 0.3)
-    assert likelihood(theta)[0] == pytest.approx(model.log_marginal_likelihood(X, y), rel=1e-9)
+from examples import P, labels
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # theirs, of a bound that is reached

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from projects import COMMAND, fairpool
 
+from fairpool.cluster import open_executor
 from fairpool.paper.along_rho import RhoPoint
 from fairpool.paper.reproduction import FIGURES, reproduce
 from fairpool.paper.scatter import Point
@@ -71,7 +72,8 @@ def test_without_data_the_other_figures_still_run(tmp_path, monkeypatch):
 
 def test_the_same_numbers_with_one_and_two_jobs(tmp_path):
     for jobs in (1, 2):
-        reproduce(["fig2", "fig3", "fig9"], tmp_path / str(jobs), seed=3, jobs=jobs, quick=True)
+        with open_executor(jobs, processes=True) as executor:
+            reproduce(["fig2", "fig3", "fig9"], tmp_path / str(jobs), seed=3, executor=executor, quick=True)
     for name in ("fig2", "fig3", "fig9"):
         assert (tmp_path / "1" / f"{name}.csv").read_bytes() == (tmp_path / "2" / f"{name}.csv").read_bytes()
     reproduce(["fig9"], tmp_path / "other", seed=4, quick=True)

@@ -113,6 +113,13 @@ class RewardsSection(Section):
     share_inputs: bool = False
 
 
+class ValuationSection(Section):
+    """[valuation]: of more than 16 parties contributions are estimated; how precisely."""
+
+    evaluations: Annotated[int, Field(ge=1)] | None = None
+    precision: Annotated[float, Field(gt=0, lt=1)] | None = None
+
+
 class PartySection(Section):
     """[[parties]]: one party's name and data."""
 
@@ -132,6 +139,7 @@ class Configuration(Section):
     public: DataSection | None = None
     test: DataSection | None = None
     rewards: RewardsSection = RewardsSection()
+    valuation: ValuationSection = ValuationSection()
     parties: Annotated[list[PartySection], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -213,6 +221,7 @@ def _keys_at(location: list[Any]) -> list[str]:
         "public": DataSection,
         "test": DataSection,
         "rewards": RewardsSection,
+        "valuation": ValuationSection,
         "parties": PartySection,
     }
     return list(sections.get(location[0] if location else None, Configuration).model_fields)

@@ -1,10 +1,9 @@
 """The first look at every table: does it have the columns, are they numbers, what is missing, which levels occur."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -12,27 +11,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from fairpool.arrays import FloatArray
-from fairpool.consortium.tables import Batch, Source, line_of, read_batches
-from fairpool.encoding import TableEncoding
+from fairpool.consortium.tables import Batch, Source, line_of, read_batches, row_groups
 from fairpool.errors import DataError
+from fairpool.workers import Progress as Progress
+from fairpool.workers import Workers
+from fairpool.workers import no_progress as no_progress
+
+PIECE_ROWS = 1 << 19
+"""Row groups of a Parquet file are one task until they have as many rows as this."""
 
 LARGEST = 1e100
 """A number beyond this is an error of the data, and its square would overflow."""
 
 MOST_LEVELS = 100
 """A categorical column with more levels than this is more likely an identifier."""
-
-
-class Progress(Protocol):
-    """Called with what is being done, and how much of it is, whenever some more is."""
-
-    def __call__(self, text: str, done: int = 0, total: int | None = None) -> None:
-        """Say it."""
-        ...  # pragma: no cover
-
-
-def no_progress(text: str, done: int = 0, total: int | None = None) -> None:
-    """For who does not want to know."""
 
 
 @dataclass
@@ -47,7 +39,8 @@ class Moments:
         """Take in the rows [m, k] of another batch."""
         if len(values):
             mean = values.mean(axis=0)
-            self.merge(Moments(len(values), mean, ((values - mean) ** 2).sum(axis=0)))
+            gaps = values - mean
+            self.merge(Moments(len(values), mean, np.square(gaps, out=gaps).sum(axis=0)))
 
     def merge(self, other: "Moments") -> None:
         """Take in another's rows."""
@@ -99,82 +92,98 @@ class Survey:
     levels: dict[str, Counter[str]] = field(default_factory=dict)
     extremes: dict[str, list[Extreme]] = field(default_factory=dict)
 
-    def note_extremes(self, batch: Batch, numbers: tuple[str, ...]) -> None:
-        """Keep the smallest and the largest value of each column, and where they are."""
-        for name in numbers:
-            values = batch.columns[name].to_numpy()
-            if np.isnan(values).all():
-                continue
-            found = self.extremes.get(name, [])
-            for row in (int(np.nanargmin(values)), int(np.nanargmax(values))):
-                found.append(Extreme(float(values[row]), batch.file, batch.first + row))
-            self.extremes[name] = [min(found, key=lambda x: x.value), max(found, key=lambda x: x.value)]
+    def merge(self, other: "Survey") -> None:
+        """Take in what was found further on; refuse levels that cannot be."""
+        self.first_missing = self.first_missing or other.first_missing
+        self.rows += other.rows
+        self.dropped += other.dropped
+        self.missing += other.missing
+        self.moments.merge(other.moments)
+        for name, extremes in other.extremes.items():
+            both = [*self.extremes.get(name, []), *extremes]
+            self.extremes[name] = [min(both, key=lambda x: x.value), max(both, key=lambda x: x.value)]
+        for name, levels in other.levels.items():
+            self.levels[name] = self.levels.get(name, Counter()) + levels
+            _refuse_levels(self.source, name, self.levels[name])
 
 
-def survey(source: Source, numbers: tuple[str, ...], texts: tuple[str, ...], progress: Progress) -> Survey:
+@dataclass(frozen=True)
+class Piece:
+    """Consecutive rows of a file that are one task: a CSV file, or some row groups of a Parquet file.
+
+    Attributes:
+        file: Where they are from.
+        groups: The row groups; a CSV file counts as one.
+        first: The number of the first row in the file, from 0.
+    """
+
+    file: Path
+    groups: range
+    first: int
+
+    @classmethod
+    def of(cls, files: Sequence[Path]) -> "list[Piece]":
+        """All rows of all files, in order; the pieces are the same whoever reads them."""
+        found = []
+        for file in files:
+            sizes = row_groups(file) if file.suffix.lower() == ".parquet" else [0]
+            start = first = rows = 0
+            for group, size in enumerate(sizes, 1):
+                rows += size
+                if rows >= PIECE_ROWS or group == len(sizes):
+                    found.append(cls(file, range(start, group), first))
+                    start, first, rows = group, first + rows, 0
+        return found
+
+
+def survey(source: Source, numbers: tuple[str, ...], texts: tuple[str, ...], workers: Workers) -> Survey:
     """Read a source once. What cannot be read is an error; what is missing is counted."""
     found = Survey(source, levels={name: Counter() for name in texts})
-    for file in source.files:
-        for batch in read_batches(file, numbers, texts):
-            _count_missing(found, batch)
-            complete = _complete(batch.columns)
-            _refuse_infinite(source, batch, numbers)
-            rows = batch.columns.filter(pa.array(complete))
-            found.rows += rows.num_rows
-            found.dropped += len(complete) - rows.num_rows
-            found.moments.add(_matrix(rows, numbers))
-            found.note_extremes(batch, numbers)
-            for name in texts:
-                for level in pc.value_counts(rows[name]):
-                    found.levels[name][level["values"].as_py()] += level["counts"].as_py()
-                strange = [level for level in found.levels[name] if not level.isprintable()]
-                if strange:
-                    raise DataError(
-                        f'{source.owner}: column "{name}" has the level {strange[0]!r}; remove control signs'
-                    )
-                if len(found.levels[name]) > MOST_LEVELS:
-                    raise DataError(
-                        f'{source.owner}: the categorical column "{name}" has more than {MOST_LEVELS} levels;'
-                        " is it an identifier? leave it out of features"
-                    )
-            progress(f"looking at {file.name}", found.rows + found.dropped)
+    pieces = Piece.of(source.files)
+    shared = source, numbers, texts, workers.executor is None or len(pieces) == 1
+    for part in workers.map(_look, shared, pieces, f"looking at {source.owner}"):
+        found.merge(part)
     return found
 
 
-def encoded_batches(
-    found: Survey, encoding: TableEncoding, progress: Progress, doing: str = "reading"
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """The complete rows of a source, batch by batch, as the model sees them: X [m, p] and y [m]."""
-    done, total = 0, found.rows + found.dropped
-    for file in found.source.files:
-        for batch in read_batches(file, (*encoding.numbers, encoding.target), encoding.categories):
-            rows = batch.columns.filter(pa.array(_complete(batch.columns)))
-            yield encoding.encode(rows), encoding.encode_target(rows)
-            done += batch.columns.num_rows
-            progress(f"{doing} {file.name}", done, total)
+def _look(shared: tuple[Source, tuple[str, ...], tuple[str, ...], bool], piece: Piece) -> Survey:
+    source, numbers, texts, threads = shared
+    found = Survey(source)
+    for batch in read_batches(piece.file, numbers, texts, groups=piece.groups, first=piece.first, threads=threads):
+        found.merge(_look_at(source, batch, numbers, texts))
+    return found
 
 
-def row_keys(X: FloatArray, y: FloatArray) -> NDArray[np.uint64]:
-    """One 64-bit key per row [m], the same for identical rows and hardly ever for others (2**-64 a pair)."""
-    bits = np.ascontiguousarray(np.column_stack([X, y]) + 0.0).view(np.uint64)
-    key = np.full(len(bits), 0x9E3779B97F4A7C15, dtype=np.uint64)
-    for column in bits.T:
-        # The finaliser of splitmix64 after each column: every bit of it depends on every bit before.
-        key = (key ^ column) * np.uint64(0xBF58476D1CE4E5B9)
-        key = (key ^ (key >> np.uint64(30))) * np.uint64(0x94D049BB133111EB)
-        key ^= key >> np.uint64(31)
-    return key
-
-
-def _matrix(table: pa.Table, names: tuple[str, ...]) -> FloatArray:
-    return np.column_stack([table[name].to_numpy() for name in names]).astype(np.float64) if names else np.empty((0, 0))
+def _look_at(source: Source, batch: Batch, numbers: tuple[str, ...], texts: tuple[str, ...]) -> Survey:
+    found, rows = Survey(source), batch.columns
+    values = np.stack([rows[name].to_numpy() for name in numbers])  # [k, m]
+    smallest, largest = np.argmin, np.argmax
+    if np.isnan(values.min()) or any(rows[name].null_count for name in texts):
+        _count_missing(found, batch)
+        smallest, largest = np.nanargmin, np.nanargmax
+    for name, column in zip(numbers, values, strict=True):
+        if found.missing[name] < len(column):
+            ends = [int(smallest(column)), int(largest(column))]
+            found.extremes[name] = [Extreme(float(column[row]), batch.file, batch.first + row) for row in ends]
+    if any(abs(end.value) > LARGEST for ends in found.extremes.values() for end in ends):
+        _refuse_infinite(source, batch, numbers)
+    if found.missing:
+        complete = complete_rows(rows)
+        rows, values = rows.filter(pa.array(complete)), values[:, complete]
+    found.rows, found.dropped = rows.num_rows, batch.columns.num_rows - rows.num_rows
+    found.moments.add(values.T)
+    for name in texts:
+        counts = pc.value_counts(rows[name]).to_pylist()
+        found.levels[name] = Counter({level["values"]: level["counts"] for level in counts})
+    return found
 
 
 def _is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     return np.asarray(pc.is_null(column, nan_is_null=True).to_numpy(), dtype=bool)
 
 
-def _complete(table: pa.Table) -> NDArray[np.bool_]:
+def complete_rows(table: pa.Table) -> NDArray[np.bool_]:
+    """Which rows of a table miss nothing [m]."""
     complete = np.ones(table.num_rows, dtype=bool)
     for name in table.column_names:
         complete &= ~_is_missing(table[name])
@@ -189,6 +198,17 @@ def _count_missing(found: Survey, batch: Batch) -> None:
                 row = batch.first + int(np.argmax(missing))
                 found.first_missing = f'{batch.file}, {line_of(batch.file, row)}, column "{name}"'
             found.missing[name] += int(missing.sum())
+
+
+def _refuse_levels(source: Source, name: str, levels: Counter[str]) -> None:
+    strange = [level for level in levels if not level.isprintable()]
+    if strange:
+        raise DataError(f'{source.owner}: column "{name}" has the level {strange[0]!r}; remove control signs')
+    if len(levels) > MOST_LEVELS:
+        raise DataError(
+            f'{source.owner}: the categorical column "{name}" has more than {MOST_LEVELS} levels;'
+            " is it an identifier? leave it out of features"
+        )
 
 
 def _refuse_infinite(source: Source, batch: Batch, numbers: tuple[str, ...]) -> None:

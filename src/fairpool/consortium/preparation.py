@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from fairpool.consortium.configuration import Configuration, ConfigurationError, load_configuration
-from fairpool.consortium.intake import Moments, Progress, Survey, missing_problem, no_progress, shared_columns, survey
+from fairpool.consortium.intake import Moments, Survey, missing_problem, shared_columns, survey
 from fairpool.consortium.tables import Source, column_names, sha256
 from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
 from fairpool.errors import FairpoolError
+from fairpool.workers import Workers, is_dask
 
 T = TypeVar("T")
 
@@ -45,10 +46,12 @@ class Preparation:
         return tuple(s.source for s in (*self.parties, self.public, self.test) if s is not None)
 
 
-def prepare(folder: Path, progress: Progress = no_progress) -> Preparation:
+def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa: B008 -- immutable
     """Read the configuration and look at all data once; refuse with every problem that is found."""
     configuration = load_configuration(folder)
     folder = folder if folder.is_dir() else folder.parent
+    if is_dask(workers.executor):
+        folder = folder.resolve()  # workers are in other folders, if not on other machines
     problems = _privacy_problems(configuration)
     sources = _find_sources(configuration, folder, problems)
     columns = {file: names for s in sources for file in s.files if (names := _try(problems, column_names, file))}
@@ -58,7 +61,7 @@ def prepare(folder: Path, progress: Progress = no_progress) -> Preparation:
     # What can be looked at is, even where other files have problems: all of them are to be told at once.
     wanted = {*numbers, *texts}
     readable = [s for s in sources if all(file in columns and wanted <= {*columns[file]} for file in s.files)]
-    surveys = {s.owner: found for s in readable if (found := _try(problems, survey, s, numbers, texts, progress))}
+    surveys = {s.owner: found for s in readable if (found := _try(problems, survey, s, numbers, texts, workers))}
     if configuration.missing == "error":
         problems += [missing_problem(found) for found in surveys.values() if found.missing]
     problems += [

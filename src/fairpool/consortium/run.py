@@ -1,17 +1,16 @@
 """The whole run: tables in; values, contributions, rewards, models and scores out."""
 
-import os
 import secrets
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairpool.arrays import FloatArray
 from fairpool.audit import duplicates_of_keys, held_out_residuals
 from fairpool.collaboration import Collaboration, collaborate
-from fairpool.consortium.intake import Progress, Survey, encoded_batches, no_progress, row_keys
+from fairpool.consortium.intake import Survey
 from fairpool.consortium.model_building import BuiltModel, build_model
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.scrutiny import (
@@ -22,14 +21,21 @@ from fairpool.consortium.scrutiny import (
     overlap_warnings,
     residual_warnings,
 )
+from fairpool.consortium.statistics import encoded_batches, row_keys, summarise_files
 from fairpool.encoding import TableEncoding
-from fairpool.errors import DataError, FairpoolWarning
+from fairpool.errors import FairpoolWarning
+from fairpool.information import KernelSpace
+from fairpool.memory import refuse_beyond_memory
 from fairpool.models import PartySummary, WeightModel
 from fairpool.parties import Party
 from fairpool.report.scores import Scores, score_models
+from fairpool.workers import Progress, Workers
 
 SAMPLE_ROWS = 5000
 """Of each party, how many rows are kept to learn hyperparameters from and to look at residuals."""
+
+FEWEST_KEPT = 9
+"""From this many parties on, values are kept on disk until the run is done; fewer take no time."""
 
 MOST_KEYS = 20_000_000
 """How many rows are compared to find copies; of more, a fair share stands for all."""
@@ -62,7 +68,7 @@ def execute(
     preparation: Preparation,
     rho: float | str | None = None,
     seed: int | None = None,
-    progress: Progress = no_progress,
+    workers: Workers = Workers(),  # noqa: B008 -- immutable
 ) -> Run:
     """Run the chain on prepared data.
 
@@ -70,9 +76,9 @@ def execute(
         preparation: From `prepare`.
         rho: Instead of the configuration's.
         seed: Of the noise, to repeat an earlier run; by default a fresh secret one.
-        progress: Called with what is being done.
+        workers: Who values coalitions and reads tables, who is told about it, and where values are kept meanwhile.
     """
-    configuration, encoding = preparation.configuration, preparation.encoding
+    configuration, encoding, progress = preparation.configuration, preparation.encoding, workers.progress
     seed = secrets.randbits(128) if seed is None else seed
     exact = configuration.model.kind == "gp"
     if exact:
@@ -87,13 +93,21 @@ def execute(
     data: Sequence[Party] | Sequence[PartySummary] = parties
     if isinstance(built.model, WeightModel):
         data = [
-            _summarise(p.name, s, built.model, encoding, progress)
+            summarise_files(p.name, s.source.files, encoding, built.model, workers)
             for p, s in zip(parties, preparation.parties, strict=True)
         ]
     progress("valuing, and making the models")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FairpoolWarning)  # they are in the result
-        collaboration = collaborate(data, built.model, configuration.rewards.rho if rho is None else rho, seed)
+    with warnings.catch_warnings(record=True) as valuing:
+        warnings.simplefilter("always", FairpoolWarning)
+        collaboration = collaborate(
+            data,
+            built.model,
+            configuration.rewards.rho if rho is None else rho,
+            seed,
+            evaluations=configuration.valuation.evaluations,
+            precision=configuration.valuation.precision,
+            executor=workers if len(data) >= FEWEST_KEPT else replace(workers, checkpoint=None),
+        )
     progress("looking at residuals")
     residuals = held_out_residuals(collaboration.game, parties)
     scores, test_keys = None, np.empty(0, dtype=np.uint64)
@@ -102,6 +116,8 @@ def execute(
         scores = score_models(collaboration, X, y, encoding.scale)
     duplicates = duplicates_of_keys([p.name for p in parties], [keys for *_, keys in samples], seen)
     learned = tuple(str(w.message) for w in learning if issubclass(w.category, FairpoolWarning))
+    # Of the workers; what the result itself says is said below.
+    learned += tuple(text for w in valuing if (text := str(w.message)).startswith("a worker"))
     texts = (*preparation.warnings, *learned, *collaboration.scheme.warnings, *duplicates.warnings)
     texts += (*outlier_warnings(preparation, parties), *overlap_warnings(samples, test_keys, seen))
     if configuration.model.kind == "network" and preparation.public is None:
@@ -125,7 +141,9 @@ def _sample(survey: Survey, encoding: TableEncoding, most: int | None, progress:
         if most is None:
             blocks.append((batch_X, batch_y))
             continue
-        X, y, kept = np.vstack([X, batch_X]), np.append(y, batch_y), np.append(kept, batch_keys)
+        low = batch_keys < kept.max() if len(kept) == most else slice(None)
+        X, y = np.vstack([X, batch_X[low]]), np.append(y, batch_y[low])
+        kept = np.append(kept, batch_keys[low])
         if len(kept) > most:
             smallest = np.sort(np.argpartition(kept, most)[:most])
             X, y, kept = X[smallest], y[smallest], kept[smallest]
@@ -149,28 +167,8 @@ def _build(preparation: Preparation, parties: Sequence[Party], progress: Progres
     return build_model(section, X, y, f"all parties' data ({total} rows)", encoding, False)
 
 
-def _summarise(
-    name: str, survey: Survey, model: WeightModel, encoding: TableEncoding, progress: Progress
-) -> PartySummary:
-    """A party's sufficient statistics, batch by batch: memory does not grow with its rows."""
-
-    def batches() -> Iterator[PartySummary]:
-        for X, y in encoded_batches(survey, encoding, progress, "summarising"):
-            if len(y):
-                yield model.summarise(Party(name, X, y))
-
-    parts = batches()
-    total = next(parts)
-    for part in parts:
-        total = total + part
-    return total
-
-
 def _refuse_too_many(preparation: Preparation) -> None:
-    rows = sum(survey.rows for survey in preparation.parties)
-    needed, memory = 5 * 8 * rows**2, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > 0.8 * memory:
-        raise DataError(
-            f"an exact Gaussian process of {rows} rows needs about {needed / 2**30:.0f} GiB of memory, and there are"
-            f' {memory / 2**30:.0f}; use kind = "sparse_gp"'
-        )
+    sizes = [survey.rows for survey in preparation.parties]
+    refuse_beyond_memory(
+        KernelSpace.memory(sizes), f"an exact Gaussian process of {sum(sizes)} rows", 'use kind = "sparse_gp"'
+    )

@@ -15,7 +15,13 @@ from fairpool.errors import DataError
 
 SUFFIXES = (".csv", ".parquet")
 BATCH_ROWS = 1 << 16
+BATCH_VALUES = 1 << 21
+"""A batch has fewer rows than `BATCH_ROWS` where it would have more values than this."""
+
 CSV_BLOCK = 1 << 22
+PARQUET_BUFFER = 1 << 17
+"""Bytes that are read ahead of each column; a whole row group may be too large for memory."""
+
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "none", "#N/A")
 """What stands for a missing value in a CSV file."""
 
@@ -100,19 +106,41 @@ def column_names(file: Path) -> tuple[str, ...]:
     return names
 
 
-def read_batches(file: Path, numbers: Sequence[str], texts: Sequence[str]) -> Iterator[Batch]:
-    """The rows of a file: `numbers` as float64, `texts` as strings, missing values as nulls."""
+def row_groups(file: Path) -> list[int]:
+    """How many rows each row group of a Parquet file has."""
+    try:
+        head = pa_parquet.read_metadata(file)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{file}: {_first_line(error)}") from None
+    return [head.row_group(k).num_rows for k in range(head.num_row_groups)]
+
+
+def read_batches(
+    file: Path,
+    numbers: Sequence[str],
+    texts: Sequence[str],
+    *,
+    groups: range | None = None,
+    first: int = 0,
+    threads: bool = True,
+) -> Iterator[Batch]:
+    """The rows of a file: `numbers` as float64, `texts` as strings, missing values as nulls.
+
+    Of a Parquet file, `groups` are the row groups to read (None: all), and `first` is the number of their first row.
+    With `threads`, columns are read in parallel; not where several files are.
+    """
     types = {name: pa.float64() for name in numbers} | {name: pa.string() for name in texts}
-    reader = _parquet(file, types) if file.suffix.lower() == ".parquet" else _csv(file, types)
-    first = 0
+    most = max(1, min(BATCH_ROWS, BATCH_VALUES // max(len(types), 1)))
+    parquet = file.suffix.lower() == ".parquet"
+    reader = _parquet(file, types, groups, most, threads) if parquet else _csv(file, types, threads)
     for table in reader:
-        for start in range(0, table.num_rows, BATCH_ROWS):
-            part = table.slice(start, BATCH_ROWS)
+        for start in range(0, table.num_rows, most):
+            part = table.slice(start, most)
             yield Batch(file, first, part)
             first += part.num_rows
 
 
-def _csv(file: Path, types: dict[str, pa.DataType]) -> Iterator[pa.Table]:
+def _csv(file: Path, types: dict[str, pa.DataType], threads: bool) -> Iterator[pa.Table]:
     options = pa_csv.ConvertOptions(
         column_types=types,
         include_columns=list(types),
@@ -123,7 +151,7 @@ def _csv(file: Path, types: dict[str, pa.DataType]) -> Iterator[pa.Table]:
         with pa_csv.open_csv(
             file,
             convert_options=options,
-            read_options=pa_csv.ReadOptions(block_size=CSV_BLOCK),
+            read_options=pa_csv.ReadOptions(block_size=CSV_BLOCK, use_threads=threads),
             parse_options=pa_csv.ParseOptions(newlines_in_values=True),
         ) as reader:
             for batch in reader:
@@ -132,10 +160,12 @@ def _csv(file: Path, types: dict[str, pa.DataType]) -> Iterator[pa.Table]:
         raise DataError(_diagnose(file, types) or f"{file}: {_first_line(error)}") from None
 
 
-def _parquet(file: Path, types: dict[str, pa.DataType]) -> Iterator[pa.Table]:
+def _parquet(
+    file: Path, types: dict[str, pa.DataType], groups: range | None, most: int, threads: bool
+) -> Iterator[pa.Table]:
     try:
-        with pa_parquet.ParquetFile(file) as reader:
-            for batch in reader.iter_batches(batch_size=BATCH_ROWS, columns=list(types)):
+        with pa_parquet.ParquetFile(file, pre_buffer=False, buffer_size=PARQUET_BUFFER) as reader:
+            for batch in reader.iter_batches(most, groups, list(types), use_threads=threads):
                 table = pa.Table.from_batches([batch])
                 yield pa.table({name: _cast(file, name, table[name], kind) for name, kind in types.items()})
     except (pa.ArrowException, OSError) as error:

@@ -164,7 +164,7 @@ def _middle(
         spread[b] = np.sqrt(of_one.mean())
     # Few samples tell little about a band's own spread: neighbours, which are alike, are asked, too.
     smooth = np.exp(np.convolve(np.pad(np.log(spread + 1e-300), 2, mode="edge"), np.full(5, 0.2), "valid"))
-    # Of few samples the variance is uncertain, too: widened so that 1.96 errors are a 95% interval (Welch, Satterthwaite).
+    # Of few samples the variance is uncertain, too: widened (Welch, Satterthwaite), so that 1.96 errors are 95%.
     with np.errstate(invalid="ignore"):
         widening = np.nan_to_num(stdtrit(variance**2 / doubt, 0.975) / Z_95, nan=1.0)
     return phi, np.sqrt(variance) * widening, smooth / np.sqrt(evaluator.cost(bands.starts[:-1]))

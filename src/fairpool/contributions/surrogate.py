@@ -103,9 +103,8 @@ class Features:
     def contrasts(self, band: int, c: FloatArray) -> FloatArray:
         """For each i, the surrogate's mean over coalitions with i less that over those without, same size [n].
 
-        Averaged over the band's sizes; exactly. Of sum_j b_j it is (b_i - mean of b) n / (n-1). With i in a coalition of
-        size k, it has pairs with k-1 others, 2 (k-1) / (n-2) times as many as are lost without i: so a product counts
-        as if b_i were that many times its pairs with all others.
+        Averaged over the band's sizes; exactly. Of the sum of the members' b_j it is (b_i - mean of b) n / (n-1). Of
+        a sum over pairs, it is as if b_i were 2 (k-1) / (n-2) times the sum of i's pairs with all others.
         """
         n, k = len(self.x), np.arange(*self.bands.starts[band : band + 2])
         smooth = self._smooth(k)

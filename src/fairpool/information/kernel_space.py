@@ -56,6 +56,12 @@ class KernelSpace:
         B[np.diag_indices_from(B)] += 1
         return cls(B, tuple(sizes), noise)
 
+    @staticmethod
+    def memory(sizes: Sequence[int]) -> float:
+        """Bytes that valuing needs at most: the matrix twice, and one Schur complement per party on the way down."""
+        left = np.cumsum(sorted(sizes), dtype=np.float64)
+        return float(8 * (2 * left[-1] ** 2 + (left**2).sum())) if len(left) else 0.0
+
     @property
     def rounding_error(self) -> float:
         """What a factorisation may be off by in a log-determinant: tr(B^-1 E) <= eps tr(B), since B^-1 <= I."""
@@ -121,7 +127,7 @@ class KernelSpace:
         inverse = np.asarray(dpotri(L, lower=1)[0])  # its lower triangle
         blocks = (np.arange(a, b) for a, b in zip(self._starts, self._starts[1:], strict=False))
         lasts = np.array([half_log_determinant(inverse[np.ix_(rows, rows)]) for rows in blocks])
-        return np.log(np.diag(L)).sum() + lasts
+        return np.asarray(np.log(np.diag(L)).sum() + lasts)
 
     def factor(self, left: FloatArray) -> FloatArray:
         """L [m, m] with L L^T = I + left^1/2 (B - I) left^1/2, where a share `left` [m] of each precision remains."""

@@ -13,9 +13,6 @@ from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood
 from fairpool.models.likelihoods import gp_likelihood
 from fairpool.models.posteriors import KernelPosterior
 
-MOST_ROWS_KEPT = 4096
-"""A factor of more rows is not kept (128 MiB for every party) but computed again when it is needed."""
-
 
 @dataclass(frozen=True, eq=False)
 class GaussianProcess:
@@ -62,10 +59,12 @@ class GaussianProcess:
         X, y, scale, L = self._prepare(X, y, noise_variance)
         return replace(self.posterior_from_factor(X, y, scale, L), columns=columns)
 
-    def posterior_from_factor(self, X: FloatArray, y: FloatArray, scale: FloatArray, L: FloatArray) -> KernelPosterior:
-        """The posterior, where L [m, m] with L L^T = I + S K_XX S is known already (see `factor`)."""
+    def posterior_from_factor(
+        self, X: FloatArray, y: FloatArray, scale: FloatArray, L: FloatArray, keep: bool = True
+    ) -> KernelPosterior:
+        """The posterior, where L [m, m] with L L^T = I + S K_XX S is known (see `factor`); it is kept if wanted."""
         alpha = (scale * cho_solve((L, True), (scale * y.T).T, check_finite=False).T).T
-        return KernelPosterior(self, X, scale, alpha, L if len(X) <= MOST_ROWS_KEPT else None)
+        return KernelPosterior(self, X, scale, alpha, L if keep else None)
 
     def log_marginal_likelihood(self, X: Any, y: Any, noise_variance: Any = None) -> float:
         """log p(y | X): how well the model explains the labels before it has seen them."""

@@ -18,6 +18,9 @@ NOISE_BOUNDS = (1e-5, 1e5)
 IMPOSSIBLE = 1e25
 """Stands for minus the likelihood where the covariance cannot be factorised: L-BFGS then steps back."""
 
+MEMORY = 30
+"""Steps that L-BFGS remembers: they cost nothing beside a likelihood, and spare evaluations where there are many."""
+
 Likelihood = Callable[[Any, float, FloatArray, FloatArray], tuple[float, FloatArray]]
 """(kernel, noise, X, y) -> value, gradient by the kernel's theta and log noise."""
 
@@ -55,7 +58,8 @@ def maximise_likelihood(
     rng = as_generator(rng)
     starts = [np.clip(given, *bounds.T), *(rng.uniform(*bounds.T) for _ in range(as_count(restarts, "restarts", 0)))]
     runs: list[OptimizeResult] = [
-        minimize(minus_likelihood, start, jac=True, method="L-BFGS-B", bounds=bounds) for start in starts
+        minimize(minus_likelihood, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxcor": MEMORY})
+        for start in starts
     ]
     best = min(runs, key=lambda run: run.fun)
     if best.fun >= IMPOSSIBLE:

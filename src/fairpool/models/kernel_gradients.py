@@ -23,14 +23,20 @@ Pullback = Callable[[FloatArray], FloatArray]
 
 NOTHING = np.empty(0)
 
+BLOCK = 2**16
+"""Entries of W computed at a time: half a megabyte stays in the processor's cache until all its sums are taken."""
+
 
 def kernel_with_gradient(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, Pullback]:
-    """K_XZ [m, q] and its pullback."""
-    if has_own_gradient(kernel):
-        K, pullback = _expression(kernel, X, Z)
-        # A constant is computed as a scalar; only here, at the outside, it must be a matrix.
-        return np.array(np.broadcast_to(K, (len(X), len(Z)))), pullback
-    return _any_kernel(kernel, X, Z)
+    """K_XZ [m, q], which the caller may overwrite, and its pullback, which leaves G as it is."""
+    if not has_own_gradient(kernel):
+        return _any_kernel(kernel, X, Z)
+    K, pullback = _expression(kernel, X, Z)
+    if not K.ndim:
+        return np.full((len(X), len(Z)), K), lambda G: pullback(np.asarray(G.sum()))
+    if type(kernel) not in (sk.Sum, sk.Product):
+        K = K.copy()  # its own pullback needs it; a sum or a product is a new matrix already
+    return K, pullback
 
 
 def has_own_gradient(kernel: Any) -> bool:
@@ -41,6 +47,7 @@ def has_own_gradient(kernel: Any) -> bool:
 
 
 def _expression(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, Pullback]:
+    """The values and their pullback; both K and G are scalars where the kernel is made of constants only."""
     if type(kernel) is sk.ConstantKernel:
         return _constant(kernel)
     if type(kernel) not in (sk.Sum, sk.Product):
@@ -48,15 +55,27 @@ def _expression(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, 
     K1, pullback1 = _expression(kernel.k1, X, Z)
     K2, pullback2 = _expression(kernel.k2, X, Z)
     if type(kernel) is sk.Sum:
-        return K1 + K2, lambda G: np.concatenate([pullback1(G), pullback2(G)])
-    return K1 * K2, lambda G: np.concatenate([pullback1(G * K2), pullback2(G * K1)])
+        return K1 + K2, lambda G: np.concatenate([_of_term(K1, pullback1, G), _of_term(K2, pullback2, G)])
+    return K1 * K2, lambda G: np.concatenate([_of_factor(K1, pullback1, G, K2), _of_factor(K2, pullback2, G, K1)])
+
+
+def _of_term(K: FloatArray, pullback: Pullback, G: FloatArray) -> FloatArray:
+    """A scalar term is added to every entry, so that its derivative is the sum over them."""
+    return pullback(G if K.ndim else np.asarray(G.sum()))
+
+
+def _of_factor(K: FloatArray, pullback: Pullback, G: FloatArray, other: FloatArray) -> FloatArray:
+    """pullback(G * other), without that matrix where one of the factors is a scalar."""
+    if not K.ndim:
+        return pullback(np.asarray(np.vdot(G, other)))
+    return pullback(G * other) if other.ndim else other * pullback(G)
 
 
 def _constant(kernel: Any) -> tuple[FloatArray, Pullback]:
-    c = np.float64(kernel.constant_value)
+    c = np.asarray(kernel.constant_value, dtype=np.float64)
     if kernel.hyperparameter_constant_value.fixed:
-        return np.asarray(c), lambda _: NOTHING
-    return np.asarray(c), lambda G: np.array([c * G.sum()])
+        return c, lambda _: NOTHING
+    return c, lambda G: np.array([c * G])
 
 
 def _stationary(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, Pullback]:
@@ -64,21 +83,33 @@ def _stationary(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, 
     A, B = (X - centre) / kernel.length_scale, (Z - centre) / kernel.length_scale
     nu = getattr(kernel, "nu", np.inf)
     if nu == 0.5:
-        K, slope = _exponential(np.sqrt(cdist(A, B, "sqeuclidean")))
+        K, slope = _exponential(cdist(A, B))
     else:
-        r2 = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2 * (A @ B.T)
-        if X is Z:
-            np.fill_diagonal(r2, 0.0)  # exactly, whatever the data's scale
-        K, slope = _smooth(np.maximum(r2, 0.0, out=r2), nu)
+        K, slope = _smooth(_minus_half_squares(A, B, X is Z), nu)
 
     def pullback(G: FloatArray) -> FloatArray:
         if kernel.hyperparameter_length_scale.fixed:
             return NOTHING
-        W = G * slope
-        by_feature = W.sum(axis=1) @ A**2 + W.sum(axis=0) @ B**2 - 2 * np.einsum("ip,ip->p", A, W @ B)
+        A2, B2, by_feature = A**2, B**2, np.zeros(A.shape[1])
+        step = 1 + BLOCK // (1 + len(B))
+        for start in range(0, len(A), step):
+            rows = slice(start, start + step)
+            W = G[rows] * slope[rows]
+            by_feature += W.sum(axis=1) @ A2[rows] + W.sum(axis=0) @ B2 - 2 * np.einsum("ip,ip->p", A[rows], W @ B)
         return np.asarray(by_feature if kernel.anisotropic else by_feature.sum(keepdims=True))
 
     return K, pullback
+
+
+def _minus_half_squares(A: FloatArray, B: FloatArray, same: bool) -> FloatArray:
+    """-1/2 |a_i - b_j|^2 [m, q] as one matrix product: a.b - 1/2 |a|^2 - 1/2 |b|^2."""
+    left = np.column_stack([A, -0.5 * np.einsum("ip,ip->i", A, A), np.ones(len(A))])
+    right = np.column_stack([B, np.ones(len(B)), -0.5 * np.einsum("ip,ip->i", B, B)])
+    S: FloatArray = left @ right.T
+    if same:
+        np.fill_diagonal(S, 0.0)  # exactly, whatever the data's scale
+    np.minimum(S, 0.0, out=S)
+    return S
 
 
 def _exponential(r: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -87,12 +118,12 @@ def _exponential(r: FloatArray) -> tuple[FloatArray, FloatArray]:
     return K, np.divide(K, r, out=np.zeros_like(r), where=r > 1e-12)
 
 
-def _smooth(r2: FloatArray, nu: float) -> tuple[FloatArray, FloatArray]:
-    """RBF (nu infinite), Matern 3/2 and 5/2: f and -f'/r."""
+def _smooth(S: FloatArray, nu: float) -> tuple[FloatArray, FloatArray]:
+    """RBF (nu infinite), Matern 3/2 and 5/2: f and -f'/r at S = -r^2 / 2, which is overwritten."""
     if nu == np.inf:
-        K = np.exp(-0.5 * r2)
+        K = np.exp(S, out=S)
         return K, K
-    t = np.sqrt(2 * nu * r2)
+    t = np.sqrt(np.multiply(S, -4 * nu, out=S), out=S)
     E = np.exp(-t)
     if nu == 1.5:
         return (1 + t) * E, 3 * E
@@ -103,6 +134,7 @@ def _any_kernel(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, 
     """By the kernel's own `eval_gradient`; a rectangle is cut from the square of both sets, batch by batch."""
     if X is Z:
         K, dK = kernel(X, eval_gradient=True)
+        K = np.array(K, dtype=np.float64)  # a scaled kernel may well give K itself as its derivative
         return K, lambda G: np.einsum("ij,ijk->k", G, dK)
     step = max(len(Z), 1)
     batches = [X[start : start + step] for start in range(0, len(X), step)]

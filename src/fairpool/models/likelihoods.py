@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotri, dpstrf
+from scipy.linalg.blas import dger
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
 
 from fairpool.arrays import FloatArray
 from fairpool.models.kernel_gradients import kernel_with_gradient
@@ -16,19 +17,21 @@ LOG_2PI = float(np.log(2 * np.pi))
 def gp_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
     """log N(y; 0, K + noise I) and its gradient [len(theta) + 1], the noise last.
 
-    With C = K + noise I and a = C^-1 y, the derivative by any entry of C is G = 1/2 (a a^T - C^-1).
+    With C = K + noise I and a = C^-1 y, the derivative by any entry of C is G = 1/2 (a a^T - C^-1). Since C is
+    symmetric, only G + G^T matters, and a triangle of C^-1 with half its diagonal does for 1/2 C^-1. So one matrix
+    holds K, its factor, C^-1 and -G in turn: nothing is copied, and no second triangle is ever filled in.
     """
     K, pullback = kernel_with_gradient(kernel, X, X)
     K[np.diag_indices_from(K)] += noise
-    L, failed = dpotrf(K, lower=1, clean=1)
+    L, failed = dpotrf(K.T, lower=1, clean=1, overwrite_a=1)  # LAPACK's order is K.T's, and K is symmetric
     if failed:
         raise np.linalg.LinAlgError
-    a = np.asarray(cho_solve((L, True), y, check_finite=False))
+    a, _ = dpotrs(L, y, lower=1)
     value = -0.5 * (y @ a + len(y) * LOG_2PI) - np.log(np.diag(L)).sum()
-    C_inverse, _ = dpotri(L, lower=1)
-    C_inverse += np.tril(C_inverse, -1).T
-    G = 0.5 * (np.outer(a, a) - C_inverse)
-    return float(value), np.append(pullback(G), noise * G.trace())
+    C_inverse, _ = dpotri(L, lower=1, overwrite_c=1)
+    np.fill_diagonal(C_inverse, 0.5 * np.diag(C_inverse))
+    minus_G = dger(-0.5, a, a, a=C_inverse, overwrite_a=1)
+    return float(value), -np.append(pullback(minus_G.T), noise * minus_G.trace())
 
 
 def dtc_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray, U: FloatArray) -> tuple[float, FloatArray]:

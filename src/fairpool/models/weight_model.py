@@ -146,11 +146,14 @@ class WeightModel(ABC):
         noise = np.unique(self.noise_variance if party.noise_variance is None else party.noise_variance)
         if len(noise) > 1:
             raise DataError(f'party "{party.name}" has a noise variance per row; a summary needs one for all its rows')
-        A = self.whitened_features(party.X)
         s2 = float(noise[0]) if len(noise) else self.noise_variance
-        residual = party.y - self.prior_mean_at(party.X)
         inputs = party.X.shape[1]
-        return PartySummary(party.name, A.T @ A, A.T @ residual, s2, len(party), inputs, self.probe(inputs))
+        return PartySummary(party.name, *self.moments(party.X, party.y), s2, len(party), inputs, self.probe(inputs))
+
+    def moments(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A^T A [d, d] and A^T (y - prior mean) [d] of some rows, as they are: for batches, checked when summed up."""
+        A = self.whitened_features(X)
+        return A.T @ A, A.T @ (y - self.prior_mean_at(X))
 
     def probe(self, inputs: int) -> FloatArray:
         """Features and prior mean at a few fixed inputs [3, d + 1]; models that agree there have the same features."""

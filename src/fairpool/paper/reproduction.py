@@ -6,7 +6,7 @@ import io
 import json
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from fairpool.paper.scatter import SETTINGS, run_split
 from fairpool.paper.valuation import run_valuation
 from fairpool.report.charts import styled
 from fairpool.report.report import templates
+from fairpool.workers import Workers, as_workers
 
 Rows = list[dict[str, Any]]
 Report = Callable[[str, int, int], None]
@@ -174,7 +175,7 @@ def reproduce(
     figures: Iterable[str],
     out: Path,
     seed: int = 0,
-    jobs: int = 1,
+    executor: Workers | Executor | None = None,
     quick: bool = False,
     report: Report = lambda *_: None,
 ) -> list[Outcome]:
@@ -184,7 +185,7 @@ def reproduce(
         figures: Names, such as "fig3"; or "all".
         out: A folder for pictures, points and the table.
         seed: The same seed gives the same numbers, with any number of jobs.
-        jobs: How many processes.
+        executor: Who does it; processes rather than threads, since Python has much to do. None: this thread.
         quick: A small version of everything.
         report: Called as tasks are done.
     """
@@ -211,14 +212,8 @@ def reproduce(
 
     for name in names:
         report(name, sum(key[0] == name for key in results), FIGURES[name].tasks(quick))
-    if jobs == 1:
-        for key in waiting:
-            done(key, run_task(*key, seed, quick))
-    elif waiting:
-        with ProcessPoolExecutor(jobs) as pool:
-            futures = {pool.submit(run_task, *key, seed, quick): key for key in waiting}
-            for future in as_completed(futures):
-                done(futures[future], future.result())
+    for number, found in as_workers(executor).each(run_task, (seed, quick), waiting):
+        done(waiting[number], found)
     outcomes = [_outcome(name, [results[key] for key in wanted if key[0] == name]) for name in names]
     for outcome in outcomes:
         if not outcome.problem:
@@ -227,8 +222,9 @@ def reproduce(
     return outcomes
 
 
-def run_task(name: str, task: int, seed: int, quick: bool) -> dict[str, Any]:
+def run_task(settings: tuple[int, bool], key: tuple[str, int]) -> dict[str, Any]:
     """One task, on one thread: so its numbers do not depend on what else runs."""
+    (seed, quick), (name, task) = settings, key
     start = time.perf_counter()
     with threadpool_limits(1):
         try:

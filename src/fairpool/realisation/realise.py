@@ -15,6 +15,9 @@ from fairpool.realisation.noise import label_noise
 from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
 from fairpool.values import Game, InformationGain
 
+MOST_FACTOR_BYTES = 1 << 30
+"""The parties' models keep their factors up to this much together; beyond, they are computed when predicting."""
+
 
 def realise(
     game: Game,
@@ -91,7 +94,8 @@ def _train(game: InformationGain, y: FloatArray, noise: FloatArray) -> TrainedPo
     assert isinstance(game.space, KernelSpace)
     with np.errstate(invalid="ignore"):
         left = np.where(np.isinf(game.pool.noise), 0.0, game.pool.noise / noise)
-    return game.model.posterior_from_factor(game.pool.X, y, 1 / np.sqrt(noise), game.space.factor(left))
+    keep = 8 * game.n * len(noise) ** 2 <= MOST_FACTOR_BYTES
+    return game.model.posterior_from_factor(game.pool.X, y, 1 / np.sqrt(noise), game.space.factor(left), keep)
 
 
 def _from_summaries(

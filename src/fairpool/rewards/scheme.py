@@ -10,6 +10,7 @@ import numpy as np
 from fairpool.arrays import FloatArray, read_only
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
+from fairpool.contributions.sampling import Z_95
 from fairpool.errors import FairpoolWarning, GameError, RewardError
 from fairpool.rewards.ties import parties_up_to, snap_ties
 from fairpool.values import Game, check_properties, tolerance_of
@@ -113,6 +114,42 @@ class RewardScheme:
         exceed 1.
         """
         return min(self._largest_rho(i, self.game.value(self.lesser(i))) for i in range(self.game.n))
+
+    def reward_errors(self, rho: float | str) -> FloatArray:
+        """How far sampling may have put each reward off, for this rho: standard errors [n], 0 where phi is exact.
+
+        r_i depends on phi through log(phi_i / phi*), see `share_errors`.
+        """
+        return np.asarray(self.rho(rho) * self.rewards(rho) * self.share_errors)
+
+    @cached_property
+    def share_errors(self) -> FloatArray:
+        """Standard errors of log(phi_i / phi*) [n]: at most the sum of both relative errors, however they correlate.
+
+        For the largest contributor it is 0 if no other may be it within the sampling error.
+        """
+        errors, best = self.contributions.standard_errors, int(np.argmax(self.phi))
+        if not errors.any() or self.phi[best] <= 0:
+            return np.zeros(self.game.n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = np.where(self.phi > 0, errors / self.phi, 0.0)
+        rivals = np.flatnonzero(self.phi + Z_95 * (errors + errors[best]) >= self.phi[best])
+        of_best = max((float(relative[j]) for j in rivals if j != best), default=-relative[best])
+        total = relative + relative[best]
+        total[best] = relative[best] + of_best
+        return read_only(np.where(self.phi > 0, total, 0.0))
+
+    @cached_property
+    def rho_errors(self) -> tuple[float, float]:
+        """Standard errors of rho_r and rho_s, those of the party that binds; 0 where phi is exact or nothing binds."""
+        least = self.game.alone, [self.game.value(self.lesser(i)) for i in range(self.game.n)]
+        found = []
+        for bounds in least:
+            rhos = [self._largest_rho(i, float(bound)) for i, bound in enumerate(bounds)]
+            i = int(np.argmin(rhos))
+            binds = np.isfinite(rhos[i]) and 0 < self.shares[i] < 1
+            found.append(float(rhos[i] * self.share_errors[i] / -np.log(self.shares[i])) if binds else 0.0)
+        return found[0], found[1]
 
     def lesser(self, i: int) -> tuple[int, ...]:
         """C_i, the parties that contribute at most as much as party i, and those that may tie with it.

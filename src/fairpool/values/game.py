@@ -104,7 +104,8 @@ class Game(ABC):
     def _tabulate(self, workers: Workers) -> FloatArray:
         if self.n > TABLE_LIMIT:
             raise GameError(
-                f"a table of 2**{self.n} values is too large (the limit is 2**{TABLE_LIMIT});"
+                f"a table of 2**{self.n} values is too large (the limit is 2**{TABLE_LIMIT},"
+                f" {8 << TABLE_LIMIT >> 20} MiB);"
                 ' sample instead: shapley(game, method="sampled")'
             )
         return read_only(self.all_values(workers))

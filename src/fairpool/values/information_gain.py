@@ -10,6 +10,7 @@ from fairpool.arrays import FloatArray, read_only
 from fairpool.coalitions import Coalition, mask_of, members
 from fairpool.errors import DataError
 from fairpool.information import KernelSpace, RewardCurve, WeightSpace
+from fairpool.memory import refuse_beyond_memory
 from fairpool.models import GaussianProcess, Model, PartySummary, TrainedPosterior, WeightModel
 from fairpool.parties import Party, Pool, check_names
 from fairpool.values.game import Evaluator, Game
@@ -53,10 +54,18 @@ class InformationGain(Game):
             noise = np.array([s.noise_variance for s in self.summaries])
             return WeightSpace(np.array([s.gram / s.noise_variance for s in self.summaries]), noise)
         if isinstance(self.model, GaussianProcess):
+            refuse_beyond_memory(
+                KernelSpace.memory(self.pool.sizes),
+                f"an exact Gaussian process of {sum(self.pool.sizes)} rows",
+                "use a sparse one (SparseGaussianProcess), or fewer rows",
+            )
             return KernelSpace.of(self.model.covariance(self.pool.X), self.pool.sizes, self.pool.noise)
         A = self.model.whitened_features(self.pool.X)
         if len(A) < A.shape[1]:  # fewer rows than weights
             return KernelSpace.of(A @ A.T, self.pool.sizes, self.pool.noise)
+        refuse_beyond_memory(
+            8 * (3 * self.n + 6) * A.shape[1] ** 2, f"a model of {A.shape[1]} weights for {self.n} parties", "use fewer"
+        )
         return WeightSpace.of(A, self.pool.sizes, self.pool.noise)
 
     def value_of_mask(self, mask: int) -> float:

@@ -1,0 +1,76 @@
+"""Executors for the command: threads or processes of this machine, or a Dask cluster's workers."""
+
+import logging
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from fairpool.__about__ import __version__
+from fairpool.errors import ClusterError
+
+SECONDS = 5
+"""How long a scheduler may take to answer."""
+
+
+@contextmanager
+def open_executor(jobs: int, cluster: str | None = None, processes: bool = False) -> Iterator[Executor | None]:
+    """The executor that an operator asked for; None for one job, which needs none.
+
+    Args:
+        jobs: How many workers on this machine. Threads share all data and suffice where LAPACK or Arrow do the work.
+        cluster: A Dask scheduler's address, such as tcp://10.0.0.5:8786, instead.
+        processes: Processes instead of threads, where Python itself has much to do.
+    """
+    if cluster is not None:
+        with _connected(cluster) as client:
+            yield client.get_executor()
+    elif jobs == 1:
+        yield None
+    else:
+        with (ProcessPoolExecutor if processes else ThreadPoolExecutor)(jobs) as pool:
+            try:
+                yield pool
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    try:
+        from distributed import Client as Connection
+    except ImportError:
+        raise ClusterError("--cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said by our own errors
+    try:
+        client: Any = Connection(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"no Dask scheduler answers at {address} within {SECONDS} seconds ({type(error).__name__}); start one with"
+            " `dask scheduler`, and give its address as tcp://HOST:PORT"
+        ) from None
+    try:
+        _check_workers(client, address)
+        yield client
+    finally:
+        client.close(timeout=2)
+
+
+def _check_workers(client: Any, address: str) -> None:
+    found = client.run(_version_here)
+    if not found:
+        raise ClusterError(f"the Dask cluster at {address} has no workers; start some: dask worker {address}")
+    for worker, version in found.items():
+        if version != __version__:
+            has = f"has fairpool {version}" if version else "has no fairpool"
+            raise ClusterError(f"the worker {worker} {has}; install fairpool {__version__} there")
+
+
+def _version_here() -> str | None:
+    """On a worker."""
+    try:
+        from fairpool.__about__ import __version__ as version
+    except ImportError:  # pragma: no cover -- another machine
+        return None
+    return version
