@@ -1,5 +1,6 @@
 """Executors for the command: threads or processes of this machine, or a Dask cluster's workers."""
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -40,10 +41,17 @@ def open_executor(jobs: int, cluster: str | None = None, processes: bool = False
 def _connected(address: str) -> Iterator[Any]:
     try:
         from distributed import Client as Connection
+        from distributed.comm import connect
     except ImportError:
         raise ClusterError("--cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said by our own errors
+
+    async def shake_hands() -> None:
+        comm = await connect(address, timeout=SECONDS)
+        await comm.close()
+
     try:
+        asyncio.run(shake_hands())  # first: a client that fails to connect leaves a traceback behind
         client: Any = Connection(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(

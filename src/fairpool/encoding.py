@@ -80,7 +80,8 @@ class TableEncoding:
 
     def encode(self, table: pa.Table) -> FloatArray:
         """The model's inputs X [m, p], each column contiguous as it is in the table."""
-        lacking = [column.name for column in self.columns if column.name not in table.column_names]
+        names = {*table.column_names}
+        lacking = [column.name for column in self.columns if column.name not in names]
         if lacking:
             raise DataError(
                 f'the table has no column "{lacking[0]}"; the model needs {", ".join(c.name for c in self.columns)}'
@@ -104,6 +105,7 @@ class TableEncoding:
 
 def _standardise(column: pa.ChunkedArray, mean: float, scale: float, out: FloatArray) -> None:
     """(x - mean) / scale, written into `out` [m]; missing values as NaN."""
-    values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    column = column if column.type == pa.float64() else column.cast(pa.float64())
+    values = column.to_numpy(zero_copy_only=False)
     np.subtract(values, mean, out=out)
     np.multiply(out, 1 / scale, out=out)  # much quicker than a division, and the same but for the last bit

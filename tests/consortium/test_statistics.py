@@ -38,7 +38,9 @@ def frame(rows, seed, missing=0.0):
     rng = np.random.default_rng(seed)
     columns = {
         "x": pa.array(rng.normal(1e3, 2, rows)),
-        "kind": pa.array(rng.choice(["red", "green", "blue"], rows).astype(object), mask=rng.random(rows) < missing),
+        "kind": pa.array(
+            rng.choice(["red", "green", "blue"], rows).astype(object), pa.string(), mask=rng.random(rows) < missing
+        ),
         "z": pa.array(np.where(rng.random(rows) < missing, np.nan, rng.normal(0, 1, rows))),
         "unused": pa.array(rng.integers(0, 9, rows)),
         "y": pa.array(rng.integers(0, 100, rows), mask=rng.random(rows) < missing),

@@ -173,6 +173,8 @@ def _parquet(
 
 
 def _cast(file: Path, name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if column.type == kind:
+        return column
     numeric = (
         pa.types.is_integer(column.type)
         or pa.types.is_floating(column.type)

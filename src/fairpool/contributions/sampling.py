@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 
 from fairpool.arrays import FloatArray
 from fairpool.contributions.surrogate import FOLDS, Bands, Features, contrast, fit_folds
-from fairpool.values import Game, tolerance_of
+from fairpool.values import Game
 from fairpool.values.game import Evaluator
 from fairpool.workers import Workers
 
@@ -35,6 +35,9 @@ FEWEST_SAMPLES = 4
 
 GROWTH = 1.5
 """From one look at the errors to the next, the number of samples grows by this factor."""
+
+BOUND_STEPS = 20
+"""Steps towards values within their bounds that sum to v_N."""
 
 CHUNK = 128
 """Coalitions per task."""
@@ -107,7 +110,7 @@ def estimate(game: Game, seed: int, evaluations: int, target: float | None, work
         if known + len(v) >= evaluations or (target is not None and errors.max() <= target):
             break
         total, rounds = min(int(GROWTH * total) + 1, evaluations - known), rounds + 1
-    return Estimate(*_without_null_parties(game, ends + middle, errors), known + len(v))
+    return Estimate(*_within_bounds(game, ends + middle, errors), known + len(v))
 
 
 Task = tuple[int, int, int, tuple[int, ...]]
@@ -170,10 +173,19 @@ def _middle(
     return phi, np.sqrt(variance) * widening, smooth / np.sqrt(evaluator.cost(bands.starts[:-1]))
 
 
-def _without_null_parties(game: Game, phi: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Who adds nothing alone adds nothing anywhere, where that is proved; the others take up what is left over."""
-    null = np.abs(game.alone) <= tolerance_of(game) if game.properties_proved else np.zeros(game.n, dtype=bool)
-    if null.any() and errors.any():
-        phi, errors = np.where(null, 0.0, phi), np.where(null, 0.0, errors)
-        phi = phi + (game.total - phi.sum()) * errors**2 / max((errors**2).sum(), np.finfo(float).tiny)
-    return phi, errors
+def _within_bounds(game: Game, phi: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Of submodular values, phi_i lies between what party i adds as the last and as the first; the sum stays v_N.
+
+    What is taken from or given to one at its bound goes to the others, as their errors allow. Who adds nothing alone
+    has no error left.
+    """
+    if not game.properties_proved:
+        return phi, errors
+    least, most = game.total - game.without_one, game.alone
+    for _ in range(BOUND_STEPS):
+        phi = np.clip(phi, least, most)
+        free = np.where((phi > least) & (phi < most), errors**2, 0.0)
+        if not free.any():
+            break
+        phi = phi + (game.total - phi.sum()) * free / free.sum()
+    return np.clip(phi, least, most), np.minimum(errors, np.maximum(most - least, 0.0))

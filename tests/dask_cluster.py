@@ -1,0 +1,47 @@
+"""A real Dask scheduler and real worker processes, on loopback."""
+
+import json
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DASK = str(Path(sys.executable).with_name("dask"))
+
+
+@dataclass
+class Cluster:
+    address: str
+    scheduler: subprocess.Popen
+    workers: list = field(default_factory=list)
+
+    def add_worker(self):
+        command = [DASK, "worker", self.address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
+        self.workers.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+    def stop(self):
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def cluster(folder, workers=2):
+    """Started when the scheduler answers; workers may take a moment longer."""
+    file = Path(folder) / "scheduler.json"
+    command = [DASK, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+    scheduler = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not file.exists():
+        assert time.monotonic() < deadline
+        assert scheduler.poll() is None
+        time.sleep(0.05)
+    found = Cluster(json.loads(file.read_text())["address"], scheduler)
+    try:
+        for _ in range(workers):
+            found.add_worker()
+        yield found
+    finally:
+        found.stop()

@@ -1,0 +1,192 @@
+"""On a real Dask cluster: the same numbers as here, whatever happens to its workers; and clear errors."""
+
+import json
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from distributed import Client
+from projects import fairpool, project
+from sklearn.gaussian_process.kernels import RBF
+
+import fairpool as fp
+from dask_cluster import cluster
+from examples import MODELS, make_parties
+from fairpool.checkpoint import Checkpoint
+from fairpool.cluster import open_executor
+from fairpool.consortium.statistics import summarise_files
+from fairpool.encoding import NumberColumn, TableEncoding
+from fairpool.errors import ClusterError
+from fairpool.paper.reproduction import reproduce
+from fairpool.workers import Workers
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+
+@contextmanager
+def connected(address, workers=2):
+    client = Client(address, timeout=20, set_as_default=False)
+    try:
+        client.wait_for_workers(workers, timeout=60)
+        yield client
+    finally:
+        client.close(timeout=2)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    with cluster(tmp_path_factory.mktemp("dask")) as found, connected(found.address):
+        yield found
+
+
+@pytest.fixture
+def executor(running):
+    with connected(running.address) as client:
+        yield client.get_executor()
+
+
+def slow_game():
+    """Some seconds of work in several tasks."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 60, 3))
+    return fp.InformationGain(
+        fp.GaussianProcess(RBF(1.0), 0.1), [fp.Party(str(i), x, np.zeros(60)) for i, x in enumerate(X)]
+    )
+
+
+@pytest.mark.parametrize("name", ["gp", "blr"])
+def test_all_values_are_those_of_this_machine(executor, name):
+    sizes = [4, 0, 7, 1, 3, 5, 2, 6, 3, 4]
+    here, there = (fp.InformationGain(MODELS[name], make_parties(sizes, 1)) for _ in range(2))
+    np.testing.assert_allclose(there.values(executor), here.values(), rtol=1e-12, atol=1e-12)
+
+
+def test_a_validation_gain_and_a_client_instead_of_its_executor(running):
+    parties = make_parties([4, 6, 5, 3, 3, 2, 4], 1)
+    X = np.random.default_rng(0).standard_normal((9, 3))
+    here, there = (fp.ValidationGain(MODELS["gp"], parties, X, X[:, 0]) for _ in range(2))
+    with connected(running.address) as client:
+        np.testing.assert_allclose(there.values(client), here.values(), rtol=1e-12, atol=1e-12)
+
+
+def test_200_parties_are_sampled(executor):
+    rng = np.random.default_rng(0)
+    tables = [rng.lognormal() * rng.standard_normal((int(rng.integers(1, 9)), 3)) for _ in range(200)]
+    parties = [fp.Party(str(i), X, X[:, 0]) for i, X in enumerate(tables)]
+    here = fp.collaborate(parties, MODELS["blr"], evaluations=4000)
+    there = fp.collaborate(parties, MODELS["blr"], evaluations=4000, executor=executor)
+    assert there.contributions.method == "sampled"
+    np.testing.assert_allclose(there.contributions.values, here.contributions.values, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(there.rewards, here.rewards, rtol=1e-12)
+    assert there.contributions.evaluations == here.contributions.evaluations <= 4000
+
+
+def test_statistics_of_files_and_row_groups(executor, tmp_path):
+    rng = np.random.default_rng(0)
+    files = []
+    for number in range(2):
+        files.append(tmp_path / f"{number}.parquet")
+        table = pa.table({name: rng.standard_normal(5000) for name in ("a", "b", "y")})
+        pq.write_table(table, files[-1], row_group_size=700)
+    encoding = TableEncoding((NumberColumn("a", 0.1, 2.0), NumberColumn("b", 0.0, 1.0)), "y", 0.0, 1.0)
+    model = fp.BayesianLinearRegression(0.1)
+    here, there = (summarise_files("p", files, encoding, model, Workers(e)) for e in (None, executor))
+    np.testing.assert_array_equal(there.gram, here.gram)
+    np.testing.assert_array_equal(there.moment, here.moment)
+    assert there.rows == 10_000
+
+
+def test_the_papers_figures(executor, tmp_path):
+    reproduce(["fig2", "fig4"], tmp_path / "there", quick=True, executor=executor)
+    reproduce(["fig2"], tmp_path / "here", quick=True)
+    assert (tmp_path / "there" / "fig2.csv").read_bytes() == (tmp_path / "here" / "fig2.csv").read_bytes()
+
+
+def test_a_worker_killed_mid_run_costs_only_its_tasks(tmp_path):
+    expected = slow_game().values()
+    with cluster(tmp_path) as found, connected(found.address) as client:
+        steps = []
+
+        def progress(text, done=0, total=None):
+            steps.append(done)
+            if done == 2:
+                found.workers[0].kill()  # kill -9
+
+        values = slow_game().values(Workers(client.get_executor(), progress))
+        assert found.workers[0].wait() == -9
+    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
+    assert steps == list(range(steps[-1] + 1))
+
+
+def test_a_cluster_that_is_gone_is_an_error_in_seconds_and_what_is_done_is_kept(tmp_path):
+    expected = slow_game().values()
+    checkpoint = Checkpoint(tmp_path / "kept")
+    with cluster(tmp_path) as found, connected(found.address) as client:
+        stopped = []
+
+        def progress(text, done=0, total=None):
+            if done == 2:
+                found.stop()
+                stopped.append(time.monotonic())
+
+        with pytest.raises(ClusterError, match=r"the workers are gone .* of 8 tasks to do; look whether the cluster"):
+            slow_game().values(Workers(client.get_executor(), progress, checkpoint))
+        assert time.monotonic() - stopped[0] < 60
+    kept = len(list((tmp_path / "kept").rglob("*.npy")))
+    assert kept >= 2
+    done = []
+    values = slow_game().values(Workers(None, lambda text, done_=0, total=None: done.append(done_), checkpoint))
+    assert done[0] == kept
+    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_work_that_is_cancelled_leaves_nothing_running(running):
+    with connected(running.address) as client:
+
+        def progress(text, done=0, total=None):
+            if done == 1:
+                raise KeyboardInterrupt("stop")
+
+        with pytest.raises(KeyboardInterrupt, match="stop"):
+            slow_game().values(Workers(client.get_executor(), progress))
+        deadline = time.monotonic() + 30
+        while any(client.processing().values()):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
+def test_the_command_on_a_cluster(running, tmp_path):
+    results = []
+    for number, more in enumerate([[], ["--cluster", running.address], ["--jobs", "2"]]):
+        folder = project(tmp_path / str(number))
+        done = fairpool("run", folder, "--seed", "1", "--json", *more)
+        assert (done.returncode, done.stderr) == (0, "")
+        results.append(json.loads(done.stdout))
+    for other in results[1:]:
+        for mine, theirs in zip(results[0]["parties"], other["parties"], strict=True):
+            assert theirs["reward"] == pytest.approx(mine["reward"], rel=1e-12)
+            assert theirs["eta"] == pytest.approx(mine["eta"], rel=1e-9)
+
+
+def test_a_scheduler_that_cannot_be_reached_is_an_error_in_seconds(tmp_path):
+    folder = project(tmp_path)
+    for address in ("tcp://127.0.0.1:9", "nonsense"):
+        start = time.monotonic()
+        done = fairpool("run", folder, "--cluster", address)
+        assert done.returncode == 2
+        assert f"no Dask scheduler answers at {address} within 5 seconds" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert time.monotonic() - start < 30
+    assert not (folder / "result").exists()
+
+
+def test_a_cluster_without_workers_is_an_error(tmp_path):
+    with (
+        cluster(tmp_path, workers=0) as found,
+        pytest.raises(ClusterError, match=r"has no workers; start some: dask worker tcp://127\.0\.0\.1"),
+        open_executor(1, found.address),
+    ):
+        pass
