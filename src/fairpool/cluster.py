@@ -41,13 +41,13 @@ def open_executor(jobs: int, cluster: str | None = None, processes: bool = False
 def _connected(address: str) -> Iterator[Any]:
     try:
         from distributed import Client as Connection
-        from distributed.comm import connect
+        from distributed.comm.core import connect
     except ImportError:
         raise ClusterError("--cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said by our own errors
 
     async def shake_hands() -> None:
-        comm = await connect(address, timeout=SECONDS)
+        comm = await connect(address, timeout=SECONDS)  # type: ignore[no-untyped-call]
         await comm.close()
 
     try:

@@ -136,8 +136,8 @@ class Collaboration:
                 str(self.game.rows[i]),
                 f"{self.game.alone[i]:.2f}",
                 f"{self.contributions.values[i]:.2f}"
-                + ("" if self.contributions.exact else f" +- {self.contributions.standard_errors[i]:.2f}"),
-                f"{self.rewards[i]:.2f}" + ("" if self.contributions.exact else f" +- {self.reward_errors[i]:.2f}"),
+                + ("" if self.contributions.exact else f" +- {self.contributions.standard_errors[i]:.1g}"),
+                f"{self.rewards[i]:.2f}" + ("" if self.contributions.exact else f" +- {self.reward_errors[i]:.1g}"),
                 f"{self.rewards[i] / total:.0%}" if total > 0 else "-",
                 f"{model.eta:.3g}" if np.isfinite(model.eta) else "all noise",
             )

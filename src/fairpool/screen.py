@@ -19,6 +19,9 @@ from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.run import Run
 from fairpool.errors import FairpoolError
 
+MOST_SENTENCES = 24
+"""Of more parties, the terminal shows the table alone; the report has a sentence for each."""
+
 
 @dataclass(frozen=True)
 class Screen:
@@ -101,7 +104,7 @@ def show_run(show: Screen, done: Run, out: Path) -> None:
     """What a run found, and where it is."""
     result = done.collaboration
     show.say(result.table())
-    for sentence in result.explain():
+    for sentence in result.explain() if result.game.n <= MOST_SENTENCES else ():
         show.say(sentence)
     for warning in done.warnings:
         show.say(

@@ -140,3 +140,28 @@ def test_many_parties_of_unknown_properties_are_undecided():
     game = fp.ValidationGain(MODELS["blr"], make_parties([2] * 20, 0), X, [0.0])
     found = fp.check_incentives(game, np.ones(20), np.ones(20))
     assert [found[c].holds for c in ("R6", "stable", "F1", "R5")] == [None] * 4
+
+
+def test_sampling_errors_are_carried_into_rewards_and_rho():
+    """Against what sampling really does to them, over seeds; the stated errors are safe, and not absurd."""
+    rng = np.random.default_rng(0)
+    tables = [rng.lognormal() * rng.standard_normal((int(rng.integers(2, 20)), 3)) for _ in range(12)]
+    parties = [fp.Party(str(i), X, np.zeros(len(X))) for i, X in enumerate(tables)]
+    exact = fp.RewardScheme(game := fp.InformationGain(MODELS["blr"], parties), fp.shapley(game))
+    assert exact.rho_errors == (0, 0)
+    assert not exact.reward_errors(0.5).any()
+    rewards, stated, rhos, rho_errors = [], [], [], []
+    for seed in range(40):
+        scheme = fp.RewardScheme(game, fp.shapley(game, "sampled", seed, evaluations=300))
+        rewards.append(scheme.rewards(0.5))
+        stated.append(scheme.reward_errors(0.5))
+        rhos.append(scheme.rho_rational)
+        rho_errors.append(scheme.rho_errors[0])
+        assert scheme.rho_errors[1] >= 0
+    seen = np.sqrt(np.mean((np.array(rewards) - exact.rewards(0.5)) ** 2, axis=0))
+    said = np.mean(stated, axis=0)
+    small = exact.shares < 1
+    assert (seen[small] <= 1.3 * said[small]).all()
+    assert (said[small] <= 10 * seen[small] + 1e-9).all()
+    seen_rho = np.sqrt(np.mean((np.array(rhos) - exact.rho_rational) ** 2))
+    assert seen_rho <= 1.3 * np.mean(rho_errors) <= 13 * seen_rho

@@ -16,7 +16,7 @@ from fairpool.errors import DataError
 from fairpool.models import PartySummary, WeightModel
 from fairpool.workers import Progress, Workers
 
-BLOCK_VALUES = 1 << 18
+BLOCK_VALUES = 1 << 17
 """So many features are made of rows at once: few enough for a processor's cache."""
 
 ROUND = 64

@@ -14,8 +14,8 @@ import pyarrow.parquet as pa_parquet
 from fairpool.errors import DataError
 
 SUFFIXES = (".csv", ".parquet")
-BATCH_ROWS = 1 << 16
-BATCH_VALUES = 1 << 21
+BATCH_ROWS = 1 << 17
+BATCH_VALUES = 1 << 22
 """A batch has fewer rows than `BATCH_ROWS` where it would have more values than this."""
 
 CSV_BLOCK = 1 << 22

@@ -5,7 +5,7 @@ Paper: App. E.5, for every coalition at once; `KernelSpace.values` says how.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, nan
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
@@ -98,8 +98,8 @@ def coalition_values(elimination: Elimination, task: tuple[int, int]) -> FloatAr
 def _eliminate(B: FloatArray, size: int) -> tuple[float, FloatArray]:
     """The first `size` rows' 1/2 log-determinant, and the others' matrix given them. Only upper triangles count."""
     U, failed = dpotrf(B[:size, :size], lower=0, clean=0)
-    gain = float(np.log(U.diagonal()).sum())
-    if failed or not isfinite(gain):
+    gain = nan if failed else float(np.log(U.diagonal()).sum())
+    if not isfinite(gain):
         block = np.triu(B[:size, :size])
         raise KernelError(not_positive_definite(block + np.triu(block, 1).T))
     if size == len(B):

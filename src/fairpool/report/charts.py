@@ -20,6 +20,9 @@ RHO_TITLE = "ρ, from equal rewards (0) to purely proportional ones (1)"
 GRID = 101
 """Points along rho."""
 
+MOST_DRAWN = 24
+"""Of more parties, a chart shows a selection: the table has them all."""
+
 
 def _data(rows: list[dict[str, Any]]) -> Any:
     return alt.InlineData(values=rows)
@@ -55,12 +58,22 @@ def as_svg(chart: Any) -> str:
     return str(vl_convert.vegalite_to_svg(styled(chart).to_dict(format="vega-lite")))
 
 
+def drawn_parties(result: "Collaboration") -> list[int]:
+    """The parties that charts show: all, or of many some, from the largest reward to the smallest."""
+    n = result.game.n
+    if n <= MOST_DRAWN:
+        return list(range(n))
+    order = np.argsort(-result.rewards, kind="stable")
+    return [int(i) for i in order[np.linspace(0, n - 1, MOST_DRAWN).round().astype(int)]]
+
+
 def rewards_chart(result: "Collaboration") -> Any:
     """Per party: what it has alone, what it receives, and what all have together."""
-    names = list(result.game.names)
+    drawn = drawn_parties(result)
+    names = [result.game.names[i] for i in drawn]
     rows = [
-        {"party": name, "what": what, "value": float(value)}
-        for i, name in enumerate(names)
+        {"party": result.game.names[i], "what": what, "value": float(value)}
+        for i in drawn
         for what, value in (("alone", result.game.alone[i]), ("receives", result.rewards[i]))
     ]
     base = alt.Chart(_data(rows)).encode(
@@ -97,12 +110,13 @@ def _halo(base: Any) -> Any:
 
 def rho_chart(result: "Collaboration") -> Any:
     """Each party's reward along rho, with rho_r, rho_s and the chosen rho marked; `rho` is a signal to be moved."""
-    names = list(result.game.names)
+    drawn = drawn_parties(result)
+    names = [result.game.names[i] for i in drawn]
     grid = np.linspace(0, 1, GRID)
     lines = [
         {"rho": float(rho), "party": name, "reward": float(r)}
         for rho in grid
-        for name, r in zip(names, result.scheme.rewards(float(rho)), strict=True)
+        for name, r in zip(names, result.scheme.rewards(float(rho))[drawn], strict=True)
     ]
     named = (("chosen", result.rho), ("ρ_s", result.scheme.rho_stable), ("ρ_r", result.scheme.rho_rational))
     at: dict[float, list[str]] = {}

@@ -53,6 +53,7 @@ def render_report(result: "Collaboration", context: Context) -> str:
             context=context,
             game=result.game,
             explanations=result.explain(),
+            drawn=len(charts.drawn_parties(result)),
             meanings=MEANINGS,
             answers=ANSWERS,
             glossary=GLOSSARY,
