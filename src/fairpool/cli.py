@@ -233,7 +233,14 @@ def _run(
     with show.progress() as progress:
         workers = Workers(executor, progress, checkpoint)
         preparation = prepare(folder, workers)
-        done = execute(preparation, _rho(rho), seed, workers)
+        try:
+            done = execute(preparation, _rho(rho), seed, workers)
+        except KeyboardInterrupt:
+            if checkpoint and checkpoint.folder.is_dir():
+                raise KeyboardInterrupt(
+                    "no result was written, but what was computed is kept: go on with --resume"
+                ) from None
+            raise
         progress("writing")
         write_output(done, out, force)
     if checkpoint:

@@ -95,8 +95,8 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
         print(f"error: unexpected: {type(error).__name__}: {error}; nothing was written", file=sys.stderr)
         print("(this is a fault of fairpool; set FAIRPOOL_DEBUG=1 to see where)", file=sys.stderr)
         raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        print("stopped; nothing was written", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        print(f"stopped; {interrupt or 'nothing was written'}", file=sys.stderr)
         raise typer.Exit(130) from None
 
 

@@ -19,7 +19,7 @@ BATCH_VALUES = 1 << 22
 """A batch has fewer rows than `BATCH_ROWS` where it would have more values than this."""
 
 CSV_BLOCK = 1 << 22
-PARQUET_BUFFER = 1 << 17
+PARQUET_BUFFER = 1 << 15
 """Bytes that are read ahead of each column; a whole row group may be too large for memory."""
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "none", "#N/A")

@@ -1,0 +1,113 @@
+"""The command on long work: several jobs, stopping, resuming, precision."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from projects import COMMAND, fairpool, project
+
+from fairpool.checkpoint import Checkpoint
+from fairpool.consortium.preparation import prepare
+from fairpool.consortium.run import execute
+from fairpool.workers import Workers
+
+MANY = 'kind = "gp"\nkernel = "rbf"\nlearn = false\nnoise_variance = 0.1'
+
+
+def long_project(folder, sizes=(70,) * 12):
+    return project(folder, model=MANY, sizes=sizes, rewards="share_inputs = true", suffix=".parquet")
+
+
+def stop_when_some_is_kept(folder, sign):
+    process = subprocess.Popen(
+        [COMMAND, "run", str(folder), "--seed", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    )
+    deadline = time.monotonic() + 120
+    while len(list((folder / "checkpoint").rglob("*.npy"))) < 2:
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(sign)
+    _, errors = process.communicate()
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_run_is_resumed_with_the_same_numbers(tmp_path, sign):
+    folder = long_project(tmp_path / "stopped")
+    code, errors = stop_when_some_is_kept(folder, sign)
+    if sign == signal.SIGINT:
+        assert code == 130
+        assert "stopped; no result was written, but what was computed is kept: go on with --resume" in errors
+    assert not (folder / "result").exists()
+    assert 2 <= len(list((folder / "checkpoint").rglob("*.npy"))) < 8
+    resumed = fairpool("run", folder, "--seed", "1", "--resume", "--json", "--jobs", "2")
+    assert (resumed.returncode, resumed.stderr) == (0, "")
+    assert not (folder / "checkpoint").exists()
+    fresh = execute(prepare(folder), seed=1).collaboration
+    for i, party in enumerate(json.loads(resumed.stdout)["parties"]):
+        assert party["reward"] == pytest.approx(fresh.rewards[i], rel=1e-9)
+        assert party["contribution"] == pytest.approx(fresh.contributions.values[i], rel=1e-9)
+
+
+def test_kept_values_are_used_for_the_same_data_and_not_for_changed_ones(tmp_path):
+    folder = long_project(tmp_path, sizes=(20,) * 9)
+    kept = tmp_path / "kept"
+    done = []
+
+    def run():
+        def progress(text, count=0, total=None):
+            if text == "valuing coalitions":
+                done.append(count)
+
+        done.clear()
+        return execute(prepare(folder), seed=1, workers=Workers(None, progress, Checkpoint(kept))).collaboration
+
+    first = run()
+    assert done == list(range(9))
+    np.testing.assert_array_equal(run().contributions.values, first.contributions.values)
+    assert done == [8]
+    (folder / "p3.parquet").write_bytes((folder / "p4.parquet").read_bytes())
+    changed = run()
+    assert done == list(range(9))
+    fresh = execute(prepare(folder), seed=1).collaboration
+    np.testing.assert_array_equal(changed.contributions.values, fresh.contributions.values)
+
+
+def test_precision_and_evaluations_are_the_operators_choice(tmp_path):
+    found = []
+    for number, lines in enumerate(["evaluations = 200", "precision = 0.01"]):
+        folder = project(tmp_path / str(number), sizes=(3, 9, 5, 7, 6) * 4, extra=f"[valuation]\n{lines}")
+        done = fairpool("run", folder, "--seed", "1", "--json")
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    few, precise = found
+    assert few["evaluations"] == 200
+    assert few["method"] == "sampled"
+    average = few["total"] / 20
+    assert max(p["standard_error"] for p in precise["parties"]) <= 0.01 * average
+    assert precise["evaluations"] > 200
+    assert all(p["reward_standard_error"] >= 0 for p in few["parties"])
+    assert few["rho_stable_standard_error"] > 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        ("precision = 2.0", "valuation, precision: 2.0 is not allowed; input should be less than 1"),
+        ("evaluations = 0", "valuation, evaluations: 0 is not allowed; input should be greater than or equal to 1"),
+        ("evaluation = 9", 'valuation, evaluation: unknown key; did you mean "evaluations"?'),
+    ],
+)
+def test_a_wrong_precision_is_refused(tmp_path, lines, text):
+    done = fairpool("run", project(tmp_path, extra=f"[valuation]\n{lines}"))
+    assert done.returncode == 2
+    assert text in done.stderr
