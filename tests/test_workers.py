@@ -118,6 +118,7 @@ def test_a_stopped_valuation_goes_on_where_it_was(tmp_path):
 
     with pytest.raises(KeyboardInterrupt, match="stop"):
         game().values(Workers(progress=stop, checkpoint=checkpoint))
+    assert (tmp_path / "kept").stat().st_mode & 0o077 == 0  # for the operator alone
     said = []
     workers = Workers(progress=lambda *what: said.append(what), checkpoint=checkpoint)
     np.testing.assert_array_equal(game().values(workers), expected)

@@ -44,7 +44,8 @@ class Checkpoint:
         stream = io.BytesIO()
         np.save(stream, array, allow_pickle=False)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # all coalitions' values: not for every eye
+            path.parent.mkdir(exist_ok=True)
         except OSError as error:
             raise DataError(f"{path.parent}: cannot be made ({error.strerror}), to keep computed values in") from None
         write_atomically(path, stream.getvalue())
