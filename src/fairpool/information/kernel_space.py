@@ -137,6 +137,11 @@ class KernelSpace:
         B[np.diag_indices_from(B)] += 1 - left
         return lower_factor(B)
 
+    @property
+    def curve_bytes(self) -> int:
+        """What a reward curve holds."""
+        return 0 if len(self.sizes) >= MANY_PARTIES else 8 * len(self.B) ** 2
+
     def reward_curve(self, party: int, noise_variance: float) -> RewardCurve:
         """r_i(tau) for party i: condition on its own rows first; what the others add beyond them is C.
 

@@ -100,6 +100,11 @@ class WeightSpace:
         """What it costs to value a coalition of each size: the same."""
         return np.ones(len(sizes))
 
+    @property
+    def curve_bytes(self) -> int:
+        """What a reward curve holds."""
+        return 16 * int(self.P.shape[1]) ** 2
+
     def reward_curve(self, party: int, noise_variance: float) -> RewardCurve:
         """r_i(tau) for party i, from the generalised eigenvalues of (sum of the others' P_j, I + P_i).
 

@@ -16,6 +16,9 @@ from fairpool.parties import Party, Pool, check_names
 from fairpool.values.game import Evaluator, Game
 from fairpool.workers import Workers
 
+MOST_CURVE_BYTES = 1 << 30
+"""All parties' reward curves are kept up to this much together."""
+
 
 class InformationGain(Game):
     """v_C = I(theta; D_C), how much the coalition's data reduces the uncertainty about theta.
@@ -120,10 +123,13 @@ class InformationGain(Game):
         return np.array([P for P, _ in pairs]), np.array([q for _, q in pairs])
 
     def reward_curve(self, party: int) -> RewardCurve:
-        """r_i(tau) of Sec. 4.3, from one decomposition that is kept for every later rho."""
-        if party not in self._curves:
-            self._curves[party] = self.space.reward_curve(party, self.model.noise_variance)
-        return self._curves[party]
+        """r_i(tau) of Sec. 4.3; kept for every later rho, unless the parties' curves together would take too much."""
+        if party in self._curves:
+            return self._curves[party]
+        curve = self.space.reward_curve(party, self.model.noise_variance)
+        if self.n * self.space.curve_bytes <= MOST_CURVE_BYTES:
+            self._curves[party] = curve
+        return curve
 
     @property
     def rounding_error(self) -> float:
