@@ -7,7 +7,7 @@ JOBS ?= 2
 # One BLAS thread per test worker: two workers on two cores, not two times two.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo test check format screenshots clean
+.PHONY: demo test check format screenshots bench clean
 
 demo: $(READY)
 	$(BIN)/fairpool demo
@@ -37,6 +37,10 @@ $(READY): pyproject.toml
 
 screenshots: $(READY)
 	$(BIN)/python docs/take_screenshots.py
+
+# The peers get environments of their own under .bench/; QUICK=1 takes under three minutes once these are there.
+bench: $(READY)
+	$(BIN)/python -m bench.run $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -15,8 +15,8 @@ from scipy.linalg import eigh
 from fairpool.arrays import FloatArray
 from fairpool.information.log_determinant import half_log_determinant
 
-PATIENCE = 12
-"""How many evaluations are done by factorising; then eigenvalues, which cost about as many, are worth it."""
+PATIENCE = 6
+"""How many evaluations are done by factorising; then eigenvalues, which cost about eight, are worth it."""
 
 
 class RewardCurve(Protocol):

@@ -1,0 +1,1 @@
+"""How each peer is called; every module needs the peer's own environment."""
