@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from fairpool.arrays import FloatArray
 from fairpool.errors import KernelError
-from fairpool.information.log_determinant import half_log_determinants
+from fairpool.information.log_determinant import log_diagonals
 from fairpool.models.cholesky import not_positive_definite
 from fairpool.workers import Workers
 
@@ -22,6 +22,9 @@ TASK_PARTIES = 12
 
 FIRST_CHOICES = 3
 """Where there are fewer parties, tasks choose for this many: each must redo the eliminations of its choice."""
+
+TAIL = 2
+"""How many last blocks are not eliminated one by one, but factorised in stacks."""
 
 STACK_BYTES = 1 << 19
 """How much a stack of last blocks may take: it should stay in the cache."""
@@ -43,7 +46,7 @@ class Elimination:
         """1/2 log-determinant of every coalition [2**n]; bit k is block k."""
         n = len(self.sizes)
         alone = workers.executor is None and workers.checkpoint is None
-        first = 0 if alone else max(min(max(n - TASK_PARTIES, FIRST_CHOICES), n - 1), 0)
+        first = 0 if alone else max(min(max(n - TASK_PARTIES, FIRST_CHOICES), n - TAIL), 0)
         tasks = [(choice, first) for choice in range(1 << first)]
         parts = workers.map(coalition_values, self, tasks, "valuing coalitions", digest=digest)
         return np.stack(parts, axis=1).ravel()  # the first blocks' bits are the lowest
@@ -64,15 +67,13 @@ def coalition_values(elimination: Elimination, task: tuple[int, int]) -> FloatAr
     sizes = elimination.sizes[first:]
     n = len(sizes)
     v = np.full(1 << n, value)
-    if not n:
-        return v
-    last, bit = sizes[-1], 1 << (n - 1)
-    stack = np.empty((max(STACK_BYTES // (8 * last**2), 1), last, last))
+    tail = max(n - TAIL, 0)
+    k = sum(sizes[tail:])
+    stack = np.empty((max(STACK_BYTES // (8 * max(k, 1) ** 2), 1), k, k))
     waiting: list[int] = []
 
     def visit(B: FloatArray, depth: int, mask: int, value: float) -> None:
-        if depth == n - 1:
-            # The last blocks are many and small: one call for a whole stack of them.
+        if depth == tail:
             v[mask] = value
             stack[len(waiting)] = B.T
             waiting.append(mask)
@@ -85,8 +86,15 @@ def coalition_values(elimination: Elimination, task: tuple[int, int]) -> FloatAr
         visit(rest, depth + 1, mask | 1 << depth, value + gain)
 
     def flush() -> None:
+        # The last blocks are many and small: one call for a whole stack of them. One factor of the last two is worth
+        # two coalitions: its first part is the factor of the first of them.
         masks = np.array(waiting, dtype=np.intp)
-        v[masks | bit] = v[masks] + half_log_determinants(stack[: len(masks)])
+        for start in range(tail, n):
+            skipped = sum(sizes[tail:start])
+            logs = log_diagonals(stack[: len(masks), skipped:, skipped:])
+            for end in range(start + 1, n + 1):
+                joined = sum(1 << depth for depth in range(start, end))
+                v[masks | joined] = v[masks] + logs[:, : sum(sizes[start:end])].sum(axis=1)
         waiting.clear()
 
     visit(B, 0, 0, value)

@@ -14,6 +14,14 @@ def half_log_determinant(B: FloatArray) -> float:
 
 def half_log_determinants(B: FloatArray) -> FloatArray:
     """1/2 log|B| of each of a stack of matrices [s, k, k]."""
+    return np.asarray(log_diagonals(B).sum(axis=1))
+
+
+def log_diagonals(B: FloatArray) -> FloatArray:
+    """The logarithms of the diagonals of the Cholesky factors of a stack of matrices [s, k, k], as [s, k].
+
+    Only lower triangles count.
+    """
     try:
         L = np.linalg.cholesky(B)
         if not np.isfinite(np.diagonal(L, axis1=1, axis2=2)).all():
@@ -21,4 +29,4 @@ def half_log_determinants(B: FloatArray) -> FloatArray:
     except np.linalg.LinAlgError:
         bad = [b for b in B if not np.isfinite(b).all() or np.linalg.eigvalsh(b)[0] <= 0]
         raise KernelError(not_positive_definite((bad or [B[0]])[0])) from None
-    return np.asarray(np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1))
+    return np.asarray(np.log(np.diagonal(L, axis1=1, axis2=2)))
