@@ -44,6 +44,7 @@ JOBS = (
     Job("chain"),
     *(Job("sampled", peer) for peer in ("fairpool", "shapiq", "shap")),
     Job("statistics"),
+    Job("memory"),
     Job("scaling"),
 )
 

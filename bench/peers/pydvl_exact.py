@@ -1,4 +1,4 @@
-"""pyDVL's exact Shapley values of any game: a utility that remembers, instead of a model that is fitted.
+"""pyDVL's exact Shapley values of any game: a function, instead of a model that is fitted.
 
 pyDVL's newest version refuses NumPy 2; the newest that pip can put beside fairpool does not, but uses a name that
 NumPy 2 no longer has. It is put back here.
@@ -23,24 +23,26 @@ class _Players(SimpleNamespace):
         return len(self.indices)
 
 
-class Remembering:
-    """What pyDVL asks of a utility, without its overhead: each coalition is valued once and looked up after."""
+class Utility:
+    """What pyDVL asks of a utility, without its overhead; it may remember what was asked before."""
 
-    def __init__(self, n: int, value: Callable[[frozenset[int]], float]) -> None:
+    def __init__(self, n: int, value: Callable[[frozenset[int]], float], remember: bool) -> None:
         self.data = _Players(indices=np.arange(n), data_names=np.arange(n))
         self._value = value
-        self._known: dict[frozenset[int], float] = {}
+        self._known: dict[frozenset[int], float] | None = {} if remember else None
 
     def __call__(self, indices: Iterable[int]) -> float:
         """v_C."""
         coalition = frozenset(indices)
+        if self._known is None:
+            return self._value(coalition)
         if coalition not in self._known:
             self._known[coalition] = self._value(coalition)
         return self._known[coalition]
 
 
-def solve(n: int, value: Callable[[frozenset[int]], float]) -> np.ndarray:
+def solve(n: int, value: Callable[[frozenset[int]], float], remember: bool = False) -> np.ndarray:
     """phi [n] by pyDVL's sum over coalitions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return combinatorial_exact_shapley(Remembering(n, value), n_jobs=1, progress=False).values
+        return combinatorial_exact_shapley(Utility(n, value, remember), n_jobs=1, progress=False).values

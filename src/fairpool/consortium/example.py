@@ -63,10 +63,11 @@ rho = "stable"
 # Whether all parties agreed that their inputs may be seen by the others; only an exact "gp" needs it.
 # share_inputs = false
 
-# Of more than 16 parties, contributions are estimated from a sample of coalitions. How precisely: until every standard
-# error is this share of the average contribution.
+# Of more than 16 parties, contributions are estimated from a sample of coalitions: until every standard error is this
+# share of the average contribution, or so many coalitions are valued.
 # [valuation]
 # precision = 0.01
+# evaluations = 10000
 
 # The parties: a CSV or Parquet file, a folder of them, or a pattern such as "north/*.csv".
 [[parties]]

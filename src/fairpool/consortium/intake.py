@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from fairpool.arrays import FloatArray
 from fairpool.consortium.tables import Batch, Source, line_of, read_batches, row_groups
 from fairpool.errors import DataError
-from fairpool.workers import Progress as Progress
 from fairpool.workers import Workers
-from fairpool.workers import no_progress as no_progress
 
 PIECE_ROWS = 1 << 19
 """Row groups of a Parquet file are one task until they have as many rows as this."""

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.consortium.intake import Progress, no_progress, refuse_missing
+from fairpool.consortium.intake import refuse_missing
 from fairpool.consortium.tables import Source, column_names, read_batches, sha256
 from fairpool.contributions.sampling import Z_95
 from fairpool.errors import DataError
 from fairpool.files import write_atomically
 from fairpool.realisation import load_reward
+from fairpool.workers import Progress, no_progress
 
 Rows = tuple[tuple[str, ...], list[list[float]]]
 """Column names, and rows of numbers."""
