@@ -40,6 +40,7 @@ JOBS = (
     Job("weight_values"),
     *(Job("exact_shapley", peer) for peer in ("shapiq", "shap", "pydvl")),
     Job("noise"),
+    Job("one_likelihood"),
     *(Job("likelihood", peer) for peer in ("sklearn", "gpytorch")),
     Job("chain"),
     *(Job("sampled", peer) for peer in ("fairpool", "shapiq", "shap")),

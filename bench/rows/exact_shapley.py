@@ -16,6 +16,7 @@ from scipy.linalg.lapack import dpotrf
 import fairpool as fp
 from bench.games import CACHED, D, ValueFunction, precisions, weight_game
 from bench.measure import Row, interleaved, median_and_spread, quick, same
+from bench.naive import batched_cholesky
 
 TARGETS = {"shapiq": 3, "shap": 1.8, "pydvl": 50}
 Solver = Callable[[], np.ndarray]
@@ -67,8 +68,14 @@ def measure(peer: str, n: int, repeats: int) -> None:
         def from_table() -> np.ndarray:
             return fp.shapley(fp.TableGame(table), method="exact").values
 
-        ours = from_table if line == "phi alone" else from_precisions
-        seconds, found = interleaved({"ours": ours, "theirs": theirs}, repeats)
+        def passes_over_table() -> float:
+            return float(sum(table.sum() for _ in range(n)))
+
+        def cholesky_alone() -> None:
+            batched_cholesky(np.eye(D) + precisions("i.i.d.", n).sum(axis=0), 1 << n)
+
+        ours, floor = (from_table, passes_over_table) if line == "phi alone" else (from_precisions, cholesky_alone)
+        seconds, found = interleaved({"ours": ours, "theirs": theirs, "floor": floor}, repeats)
         ratio, spread = median_and_spread(seconds["theirs"] / seconds["ours"])
         promised = "given" not in line
         Row(
@@ -77,7 +84,7 @@ def measure(peer: str, n: int, repeats: int) -> None:
             against=f"{peer} {importlib.import_module(peer).__version__}",
             ours=float(np.median(seconds["ours"])),
             theirs=float(np.median(seconds["theirs"])),
-            floor=None,
+            floor=float(np.median(seconds["floor"])),
             ratio=ratio,
             spread=spread,
             repeats=len(seconds["ours"]),

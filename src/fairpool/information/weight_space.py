@@ -150,7 +150,14 @@ def coalition_values(space: WeightSpace, task: tuple[int, int]) -> FloatArray:
         np.add(sums[: 1 << i], space.P[i], out=sums[1 << i : 2 << i])
     stack = np.empty_like(sums)
     v = np.empty(1 << free)
-    for high in range(1 << (free - low)):
-        more = space.P[[low + i for i in members(high)]].sum(axis=0)
-        v[high << low : (high + 1) << low] = half_log_determinants(np.add(sums, base + more, out=stack))
+
+    def visit(parties: int, start: int, base: FloatArray) -> None:
+        """All choices for the first so many parties: without the last of them, then with it."""
+        if parties == low:
+            v[start : start + len(sums)] = half_log_determinants(np.add(sums, base, out=stack))
+            return
+        visit(parties - 1, start, base)
+        visit(parties - 1, start + (1 << (parties - 1)), base + space.P[parties - 1])
+
+    visit(free, 0, base)
     return v
