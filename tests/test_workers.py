@@ -126,8 +126,28 @@ def test_a_stopped_valuation_goes_on_where_it_was(tmp_path):
     said.clear()
     np.testing.assert_array_equal(game().values(workers), expected)
     assert [done for _, done, _ in said] == [8]
-    checkpoint.clear()
+    workers.checkpoint.clear()
     assert not (tmp_path / "kept").exists()
+
+
+def test_clearing_leaves_what_others_keep(tmp_path):
+    other, mine = Checkpoint(tmp_path), Checkpoint(tmp_path)
+    other.keep("theirs", "a", np.ones(2))
+    (tmp_path / "notes.txt").write_text("mine")
+    mine.keep("ours", "a", np.ones(2))
+    mine.clear()
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["notes.txt", "theirs"]
+    Checkpoint(tmp_path / "never used").clear()
+
+
+def test_values_that_cannot_be_kept_are_no_reason_to_stop(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.warns(
+        FairpoolWarning, match="values cannot be kept in .*file.*; a stopped run would begin anew"
+    ) as said:
+        values = game().values(Workers(checkpoint=Checkpoint(tmp_path / "file")))
+    assert len(said) == 1
+    np.testing.assert_array_equal(values, game().values())
 
 
 def test_a_sampled_valuation_goes_on_where_it_was(tmp_path):
@@ -176,6 +196,16 @@ def test_what_does_not_fit_is_refused_beforehand(monkeypatch):
     with pytest.raises(DataError, match=r"a model of 181 weights for 2 parties needs about .* to use; use fewer"):
         fp.InformationGain(wide, make_parties([200, 200], 0)).value({0})
     refuse_beyond_memory(2**19, "half", "")
+
+
+def test_memory_is_estimated_by_what_will_be_done():
+    memory = fp.information.KernelSpace.memory
+    assert memory([1000] * 10, all_values=True) < 8 * 2**30 / 1.5
+    assert memory([1000] * 10, all_values=True, workers=3) > 1.8 * memory([1000] * 10, all_values=True)
+    assert memory([4] * 1000, all_values=False) == 8 * 4 * 4000**2
+    assert memory([], all_values=True) == 0
+    with ThreadPoolExecutor(3) as pool:
+        assert (Workers(pool).here, Workers().here) == (3, 1)
 
 
 def test_a_containers_limit_counts(monkeypatch, tmp_path):

@@ -6,11 +6,11 @@ reported beside the values.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from fairpool.arrays import FloatArray
 from fairpool.errors import DataError
@@ -64,9 +64,12 @@ def duplicates_of_keys(names: Sequence[str], keys: Sequence[NDArray[Any]], seen:
     """
     distinct = [np.unique(k) for k in keys]
     within = np.array([len(k) - len(d) for k, d in zip(keys, distinct, strict=True)])
-    shared = np.zeros((len(names), len(names)), dtype=np.intp)
-    for i, j in combinations(range(len(names)), 2):
-        shared[i, j] = shared[j, i] = len(np.intersect1d(distinct[i], distinct[j], assume_unique=True))
+    owner = np.repeat(np.arange(len(names)), [len(d) for d in distinct])
+    _, place, counts = np.unique(np.concatenate(distinct), return_inverse=True, return_counts=True)
+    several = counts[place] > 1
+    has = csr_array((np.ones(several.sum(), np.intp), (place[several], owner[several])), (len(counts), len(names)))
+    shared = (has.T @ has).toarray()
+    np.fill_diagonal(shared, 0)
     return Duplicates(tuple(names), np.rint(within / seen).astype(np.intp), np.rint(shared / seen).astype(np.intp))
 
 

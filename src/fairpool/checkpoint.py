@@ -2,31 +2,36 @@
 
 import hashlib
 import io
-import shutil
-from dataclasses import dataclass
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpool.__about__ import __version__
 from fairpool.arrays import FloatArray
-from fairpool.errors import DataError
+from fairpool.errors import FairpoolError, FairpoolWarning
 from fairpool.files import write_atomically
+
+UNKEPT = "unkept"
 
 
 @dataclass(frozen=True)
 class Checkpoint:
     """A folder of arrays, each under the hash of all that it was computed from.
 
-    What is asked for with other data or another model has another hash, and is not found.
+    What is asked for with other data, another model or another version has another hash, and is not found.
 
     Attributes:
-        folder: Where; made when something is kept, removed by `clear`.
+        folder: Where; made when something is kept.
         resume: Whether to use what is there already.
     """
 
     folder: Path
     resume: bool = True
+    _used: set[str] = field(default_factory=set, repr=False)
 
     def load(self, digest: str, name: str) -> FloatArray | None:
         """The array kept under this hash and name, or None; a damaged file counts as none."""
@@ -36,31 +41,42 @@ class Checkpoint:
             found: FloatArray = np.load(self._path(digest, name), allow_pickle=False)
         except (OSError, ValueError, EOFError):
             return None
-        return found
+        self._used.add(digest)
+        return found if found.ndim == 1 and np.isfinite(found).all() else None
 
     def keep(self, digest: str, name: str, array: FloatArray) -> None:
-        """Keep an array."""
+        """Keep an array; where that cannot be done, say so once and go on."""
         path = self._path(digest, name)
         stream = io.BytesIO()
         np.save(stream, array, allow_pickle=False)
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # all coalitions' values: not for every eye
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.chmod(0o700)  # all coalitions' values: not for every eye
             path.parent.mkdir(exist_ok=True)
-        except OSError as error:
-            raise DataError(f"{path.parent}: cannot be made ({error.strerror}), to keep computed values in") from None
-        write_atomically(path, stream.getvalue())
+            write_atomically(path, stream.getvalue(), mode=0o600)
+            self._used.add(digest)
+        except (OSError, FairpoolError) as error:
+            if UNKEPT not in self._used:
+                self._used.add(UNKEPT)
+                text = f"values cannot be kept in {self.folder} ({error}); a stopped run would begin anew"
+                warnings.warn(text, FairpoolWarning, stacklevel=2)
 
     def clear(self) -> None:
-        """Forget everything."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Forget what was kept or used by this one; what others keep in the same folder stays."""
+        for digest in self._used - {UNKEPT}:
+            for file in (self.folder / digest).glob("*.npy"):
+                file.unlink(missing_ok=True)
+        for folder in (*(self.folder / digest for digest in self._used - {UNKEPT}), self.folder):
+            with suppress(OSError):  # not there, or not empty: somebody else's
+                folder.rmdir()
 
     def _path(self, digest: str, name: str) -> Path:
         return self.folder / digest / f"{name}.npy"
 
 
 def digest_of(*arrays: NDArray[np.generic]) -> str:
-    """A hash of arrays: their shapes, types and every bit."""
-    digest = hashlib.blake2b(digest_size=16)
+    """A hash of arrays, their shapes, types and every bit, and of this version of the library."""
+    digest = hashlib.blake2b(__version__.encode(), digest_size=16)
     for array in arrays:
         digest.update(f"{array.dtype.str}{array.shape}".encode())
         digest.update(np.ascontiguousarray(array).data if array.size else b"")

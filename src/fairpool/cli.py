@@ -109,14 +109,14 @@ def run(
 ) -> None:
     """Run the whole chain: values, contributions, rewards, one model and one letter per party, a report.
 
-    While it runs, values that are computed already are kept in FOLDER/checkpoint; when it is done they are removed.
+    While it runs, values computed so far are kept in FOLDER/.fairpool-checkpoint; when it is done they are removed.
 
     Examples: `fairpool run my-project`, `fairpool run my-project --rho 0.5 --out second --force`,
     `fairpool run my-project --jobs 4 --resume`, `fairpool run my-project --cluster tcp://10.0.0.5:8786`
     """
     with screen(quiet, as_json) as show:
         home = folder if folder.is_dir() else folder.parent
-        checkpoint = Checkpoint(home / "checkpoint", resume)
+        checkpoint = Checkpoint(home / ".fairpool-checkpoint", resume)
         with open_executor(jobs, cluster) as executor:
             _run(show, folder, out or home / "result", rho, seed, force, executor, checkpoint)
 

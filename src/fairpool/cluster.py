@@ -53,7 +53,9 @@ def _connected(address: str) -> Iterator[Any]:
     try:
         asyncio.run(shake_hands())  # first: a client that fails to connect leaves a traceback behind
         client: Any = Connection(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError, TypeError) as error:
+    except (ValueError, TypeError) as error:
+        raise ClusterError(f"{address!r} is no address of a Dask scheduler ({error}); give tcp://HOST:PORT") from None
+    except OSError as error:
         raise ClusterError(
             f"no Dask scheduler answers at {address} within {SECONDS} seconds ({type(error).__name__}); start one with"
             " `dask scheduler`, and give its address as tcp://HOST:PORT"

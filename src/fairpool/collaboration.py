@@ -41,6 +41,7 @@ class Collaboration:
         contributions: phi, the Shapley values.
         scheme: Theorem 1, with rho_r and rho_s.
         rho: The number that was used.
+        asked: What was asked for, that number or a word.
         rewards: r [n].
         incentives: The verdicts on R1-R7, F1-F4 and Definitions 1-3.
         models: One `ModelReward` per party.
@@ -51,6 +52,7 @@ class Collaboration:
     contributions: Contributions
     scheme: RewardScheme
     rho: float
+    asked: float | str
     rewards: FloatArray
     incentives: Verdicts
     models: tuple[ModelReward, ...]
@@ -64,7 +66,7 @@ class Collaboration:
     @cached_property
     def reward_errors(self) -> FloatArray:
         """Standard errors of the rewards from sampled contributions [n]; 0 where these are exact."""
-        return self.scheme.reward_errors(self.rho)
+        return self.scheme.reward_errors(self.asked)
 
     def explain(self) -> tuple[str, ...]:
         """One sentence per party: what it receives, and why."""
@@ -205,6 +207,7 @@ def collaborate(
         contributions,
         scheme,
         scheme.rho(rho),
+        rho,
         rewards,
         check_incentives(game, contributions, rewards),
         tuple(replace(model, rho=scheme.rho(rho)) for model in realise(game, rewards, rng)),

@@ -7,14 +7,14 @@ from pathlib import Path
 from fairpool.errors import RewardFileError
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that it is there as a whole or not at all."""
+def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """Write a file so that it is there as a whole or not at all; by default readable as an ordinary file is."""
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
         raise RewardFileError(f"{path}: cannot be written ({error.strerror})") from None
     try:
-        os.chmod(temporary, 0o644)  # as an ordinary file would be: it is to be handed out
+        os.chmod(temporary, mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
@@ -22,5 +22,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         os.replace(temporary, path)
     except IsADirectoryError:
         raise RewardFileError(f"{path}: is a folder; give a file's name") from None
+    except OSError as error:
+        raise RewardFileError(f"{path}: cannot be written ({error.strerror})") from None
     finally:
         Path(temporary).unlink(missing_ok=True)

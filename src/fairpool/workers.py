@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -55,6 +55,12 @@ class Workers:
     checkpoint: Checkpoint | None = None
     _placed: list[tuple[Any, Any]] = field(default_factory=list, repr=False)
 
+    @property
+    def here(self) -> int:
+        """How many of them share this machine's memory."""
+        local = isinstance(self.executor, ThreadPoolExecutor | ProcessPoolExecutor)
+        return int(self.executor._max_workers) if local else 1  # type: ignore[union-attr]
+
     def map(
         self,
         function: Callable[[Shared, Task], Result],
@@ -79,7 +85,8 @@ class Workers:
             total: How many there are in all.
         """
         total = len(tasks) if total is None else total
-        names = [hashlib.blake2b(f"{function.__name__} {task}".encode(), digest_size=12).hexdigest() for task in tasks]
+        task_of = f"{function.__module__}.{function.__qualname__}"
+        names = [hashlib.blake2b(f"{task_of} {task}".encode(), digest_size=12).hexdigest() for task in tasks]
         kept = self.checkpoint if digest else None
         under = digest() if digest and kept else ""
         found = {k: r for k, name in enumerate(names) if kept and (r := kept.load(under, name)) is not None}
@@ -168,7 +175,9 @@ def _explained(error: Exception, left: int, total: int) -> Exception:
             " look whether the cluster still runs, then start again (--resume keeps what is done)"
         )
     if of_dask and type(error).__name__ == "KilledWorker":
-        return ClusterError("a task's workers died one after the other; they may have too little memory")
+        return ClusterError(
+            "a task's workers died one after the other; they may have too little memory (--resume keeps what is done)"
+        )
     if "pickle" in str(error) and isinstance(error, pickle.PicklingError | AttributeError | TypeError):
         return DataError(
             f"the model or game cannot be sent to other processes ({error}); use threads, or functions at the top"
@@ -194,18 +203,12 @@ class _File:
 
 
 def _run_elsewhere(function: Callable[[Any, Any], Any], placed: Any, task: Any) -> Any:
-    """In a worker process."""
-    _limit_blas()
-    return function(_read(placed.path) if isinstance(placed, _File) else placed, task)
+    """In a worker process: it has a core to itself, no more."""
+    with threadpool_limits(1, "blas"):
+        return function(_read(placed.path) if isinstance(placed, _File) else placed, task)
 
 
 @lru_cache(maxsize=1)
 def _read(path: Path) -> Any:
     with path.open("rb") as file:
         return pickle.load(file)
-
-
-@cache
-def _limit_blas() -> None:
-    """For good: a worker process has a core to itself, no more."""
-    threadpool_limits(1, "blas")

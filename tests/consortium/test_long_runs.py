@@ -31,7 +31,7 @@ def stop_when_some_is_kept(folder, sign):
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
     )
     deadline = time.monotonic() + 120
-    while len(list((folder / "checkpoint").rglob("*.npy"))) < 2:
+    while len(list((folder / ".fairpool-checkpoint").rglob("*.npy"))) < 2:
         assert time.monotonic() < deadline
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
@@ -48,10 +48,10 @@ def test_a_stopped_run_is_resumed_with_the_same_numbers(tmp_path, sign):
         assert code == 130
         assert "stopped; no result was written, but what was computed is kept: go on with --resume" in errors
     assert not (folder / "result").exists()
-    assert 2 <= len(list((folder / "checkpoint").rglob("*.npy"))) < 8
+    assert 2 <= len(list((folder / ".fairpool-checkpoint").rglob("*.npy"))) < 8
     resumed = fairpool("run", folder, "--seed", "1", "--resume", "--json", "--jobs", "2")
     assert (resumed.returncode, resumed.stderr) == (0, "")
-    assert not (folder / "checkpoint").exists()
+    assert not (folder / ".fairpool-checkpoint").exists()  # and nothing else is touched
     fresh = execute(prepare(folder), seed=1).collaboration
     for i, party in enumerate(json.loads(resumed.stdout)["parties"]):
         assert party["reward"] == pytest.approx(fresh.rewards[i], rel=1e-9)

@@ -63,6 +63,41 @@ def test_the_95_percent_interval_holds_the_truth_in_95_percent(model, evaluation
     assert np.abs(np.mean(z)) < 0.15  # and errs to neither side
 
 
+@pytest.mark.parametrize(("n", "evaluations"), [(6, None), (8, None), (14, 450)])
+def test_the_interval_holds_where_samples_are_few(n, evaluations):
+    """A smooth, concave game; about as many samples as a group of the surrogate's terms needs."""
+    z = []
+    for seed in range(80):
+        weight = np.random.default_rng(seed).exponential(size=n) ** 2
+        masks = np.arange(2**n)
+        v = np.log1p(sum(weight[i] * (masks >> i & 1) for i in range(n)))
+        phi = fp.shapley(Fresh(v), "sampled", seed, evaluations=evaluations)
+        z.extend((phi.values - fp.shapley(fp.TableGame(v)).values) / phi.standard_errors)
+    assert 0.92 <= np.mean(np.abs(z) <= 1.96) <= 0.99
+    assert np.abs(z).max() < 7
+
+
+def test_samples_that_are_alike_by_chance_do_not_stop_the_search():
+    """Two parties can do nothing without each other: most small coalitions are worth 0."""
+    n, z = 12, []
+    masks = np.arange(2**n)
+    v = np.bitwise_count(masks) * ((masks & 3) == 3).astype(float)
+    exact = fp.shapley(fp.TableGame(v)).values
+    for seed in range(25):
+        phi = fp.shapley(Fresh(v), "sampled", seed, evaluations=2000, target_standard_error=0.05)
+        assert (phi.standard_errors > 0).all()
+        z.extend((phi.values - exact) / phi.standard_errors)
+    assert np.abs(z).max() < 8  # rare values make wide tails, but no error of almost nothing
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e-12, 1e12, 1e160])
+def test_values_of_any_scale(scale):
+    game = heterogeneous(10, 0)
+    usual, scaled = (fp.shapley(Fresh(c * game.values()), "sampled", 3, evaluations=300) for c in (1.0, scale))
+    np.testing.assert_allclose(scaled.values / scale, usual.values, rtol=1e-6)
+    np.testing.assert_allclose(scaled.standard_errors / scale, usual.standard_errors, rtol=1e-4)
+
+
 def test_estimates_keep_within_what_a_party_adds_first_and_last():
     """So that who contributes little, but something, is not estimated to contribute nothing."""
     game = heterogeneous(150, 3)

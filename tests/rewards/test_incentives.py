@@ -163,5 +163,13 @@ def test_sampling_errors_are_carried_into_rewards_and_rho():
     small = exact.shares < 1
     assert (seen[small] <= 1.3 * said[small]).all()
     assert (said[small] <= 10 * seen[small] + 1e-9).all()
+    for word in ("stable", "rational"):
+        scheme = fp.RewardScheme(game, fp.shapley(game, "sampled", 0, evaluations=300))
+        fixed = scheme.reward_errors(scheme.rho(word))
+        assert (scheme.reward_errors(word) >= fixed).all()
+    none = fp.Contributions(np.array([3.0, -0.1]), np.array([0.1, 0.2]), "sampled", 100)
+    with pytest.warns(fp.FairpoolWarning, match="contribute less than nothing"):
+        scheme = fp.RewardScheme(fp.TableGame([0, 3, 1, 3]), none)
+    assert scheme.reward_errors(0.5)[1] > 0  # it may deserve something
     seen_rho = np.sqrt(np.mean((np.array(rhos) - exact.rho_rational) ** 2))
     assert seen_rho <= 1.3 * np.mean(rho_errors) <= 13 * seen_rho

@@ -29,6 +29,7 @@ from fairpool.memory import refuse_beyond_memory
 from fairpool.models import PartySummary, WeightModel
 from fairpool.parties import Party
 from fairpool.report.scores import Scores, score_models
+from fairpool.values.game import EXACT_LIMIT
 from fairpool.workers import Progress, Workers
 
 SAMPLE_ROWS = 5000
@@ -82,7 +83,7 @@ def execute(
     seed = secrets.randbits(128) if seed is None else seed
     exact = configuration.model.kind == "gp"
     if exact:
-        _refuse_too_many(preparation)
+        _refuse_too_many(preparation, workers.here)
     seen = _share_of_keys(preparation)
     samples = [_sample(s, encoding, None if exact else SAMPLE_ROWS, progress, seen) for s in preparation.parties]
     parties = [Party(section.name, X, y) for section, (X, y, _) in zip(configuration.parties, samples, strict=True)]
@@ -167,8 +168,10 @@ def _build(preparation: Preparation, parties: Sequence[Party], progress: Progres
     return build_model(section, X, y, f"all parties' data ({total} rows)", encoding, False)
 
 
-def _refuse_too_many(preparation: Preparation) -> None:
+def _refuse_too_many(preparation: Preparation, jobs: int) -> None:
     sizes = [survey.rows for survey in preparation.parties]
     refuse_beyond_memory(
-        KernelSpace.memory(sizes), f"an exact Gaussian process of {sum(sizes)} rows", 'use kind = "sparse_gp"'
+        KernelSpace.memory(sizes, all_values=len(sizes) <= EXACT_LIMIT, workers=jobs),
+        f"an exact Gaussian process of {sum(sizes)} rows",
+        'use kind = "sparse_gp", or fewer jobs' if jobs > 1 else 'use kind = "sparse_gp"',
     )

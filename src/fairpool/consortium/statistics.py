@@ -22,6 +22,9 @@ BLOCK_VALUES = 1 << 17
 ROUND = 64
 """So many pieces' sums are kept before they are added up."""
 
+ROUND_BYTES = 1 << 28
+"""And no more than take this much."""
+
 Sums = tuple[FloatArray, FloatArray, int]
 """Gram matrix [d, d], moment [d], and of how many rows."""
 
@@ -50,8 +53,9 @@ def summarise_files(
     gram, moment, rows = np.zeros((d, d)), np.zeros(d), 0
     shared = encoding, model, d, workers.executor is None or len(pieces) == 1
     with threadpool_limits(1, "blas"):  # more threads would round differently than workers, which have one each
-        for start in range(0, len(pieces), ROUND):
-            some = pieces[start : start + ROUND]
+        size = max(1, min(ROUND, ROUND_BYTES // (8 * max(d, 1) ** 2)))
+        for start in range(0, len(pieces), size):
+            some = pieces[start : start + size]
             for part in workers.map(_sum_up, shared, some, f"summarising {name}", before=start, total=len(pieces)):
                 gram, moment, rows = gram + part[0], moment + part[1], rows + part[2]
     return PartySummary(name, gram, moment, model.noise_variance, rows, inputs, probe)

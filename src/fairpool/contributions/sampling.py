@@ -27,11 +27,14 @@ Z_95 = 1.96
 MOST_BANDS = 40
 """Sizes are sampled one by one up to this many; beyond, in bands."""
 
-FIRST_SAMPLES = 8
+FIRST_SAMPLES = 16
 """Of every band, before it is known which differ most."""
 
-FEWEST_SAMPLES = 4
+FEWEST_SAMPLES = 8
 """Of every band, where there is a budget for no more."""
+
+ENOUGH_SAMPLES = 64
+"""Of a band, to trust its own variance alone."""
 
 GROWTH = 1.5
 """From one look at the errors to the next, the number of samples grows by this factor."""
@@ -81,7 +84,9 @@ def estimate(game: Game, seed: int, evaluations: int, target: float | None, work
     """
     n, x, z = game.n, game.alone, game.total - game.without_one
     if n <= 2:  # the first to come is the last but one, and all is known
-        return Estimate((game.total - game.empty_value) / n + (contrast(x) / n if n == 2 else 0 * x), 0 * x, 2**n)
+        return Estimate(
+            (game.total - game.empty_value + (contrast(x) if n == 2 else 0.0)) / n + 0 * x, np.zeros(n), 2**n
+        )
     ends = (game.total - game.empty_value + contrast(x) + contrast(z)) / n  # sizes 1 and n-1, and v_N
     known = 2 * n + 2
     bands = Bands.of(n, MOST_BANDS)
@@ -89,9 +94,9 @@ def estimate(game: Game, seed: int, evaluations: int, target: float | None, work
     S, v = np.empty((0, n), dtype=bool), np.empty(0)
     total, rounds = min(FIRST_SAMPLES * len(wanted), evaluations - known), 0
     if n == 3:
-        return Estimate(ends, 0 * x, known)
+        return Estimate(ends, np.zeros(n), known)
     while True:
-        sizes = _allocate(total, wanted, bands, S, np.random.default_rng([seed, rounds]))
+        sizes = _allocate(total, wanted, bands, S, np.random.default_rng([seed, rounds, 0, 1]))
         tasks = [
             (seed, rounds, start, tuple(sizes[start : start + CHUNK].tolist())) for start in range(0, len(sizes), CHUNK)
         ]
@@ -107,7 +112,8 @@ def estimate(game: Game, seed: int, evaluations: int, target: float | None, work
         S = np.concatenate([S, *(coalitions(n, task) for task in tasks)])
         v = np.concatenate([v, *found])
         middle, errors, wanted = _middle(S, v, x, z, bands, game.evaluator)
-        if known + len(v) >= evaluations or (target is not None and errors.max() <= target):
+        # Not at the first look: by chance, the few samples of a band may be all alike.
+        if known + len(v) >= evaluations or (target is not None and rounds and errors.max() <= target):
             break
         total, rounds = min(int(GROWTH * total) + 1, evaluations - known), rounds + 1
     return Estimate(*_within_bounds(game, ends + middle, errors), known + len(v))
@@ -120,7 +126,7 @@ Task = tuple[int, int, int, tuple[int, ...]]
 def coalitions(n: int, task: Task) -> Memberships:
     """Random coalitions of the task's sizes [N, n]."""
     *where, sizes = task
-    ranks = np.random.default_rng(where).random((len(sizes), n)).argsort(axis=1).argsort(axis=1)
+    ranks = np.random.default_rng([*where, 2]).random((len(sizes), n)).argsort(axis=1).argsort(axis=1)
     return np.asarray(ranks < np.array(sizes)[:, None])
 
 
@@ -145,6 +151,8 @@ def _middle(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """What the sizes 2 .. n-2 contribute to phi, its standard error [n each], and where more samples help most."""
     n = S.shape[1]
+    unit = max(float(np.abs(v).max()), float(np.abs(x).max()), np.finfo(float).tiny)
+    v, x, z = v / unit, x / unit, z / unit  # squares of them must neither overflow nor vanish
     k = S.sum(axis=1)
     band, fold, p = bands.of_sizes(k), np.arange(len(v)) % FOLDS, k / n
     counts = np.bincount(band, minlength=len(bands.widths))
@@ -154,23 +162,30 @@ def _middle(
     c = fit_folds(A, v, bands.widths[band] / (counts[band] * np.sqrt(p * (1 - p))))
     left = v - np.einsum("sq,sq->s", A, c[fold])
     explained = np.array([[features.contrasts(b, c_f) for b in range(len(counts))] for c_f in c])
-    phi, variance, doubt = np.zeros(n), np.zeros(n), np.zeros(n)
-    spread = np.empty(len(counts))
+    phi, of_one = np.zeros(n), np.empty((len(counts), n))
     for b, width in enumerate(bands.widths):
         s = np.flatnonzero(band == b)
         # E[v : i in S] - E[v : i not in S] = E[v (1[i in S] - p) / (p (1 - p))] for a random S of size p n
         sample = left[s, None] * (S[s] - p[s, None]) / (p[s] * (1 - p[s]))[:, None] + explained[fold[s], b]
         phi += width * sample.mean(axis=0) / n
-        of_one = sample.var(axis=0, ddof=1) * (width / n) ** 2
-        variance += of_one / len(s)
-        doubt += (of_one / len(s)) ** 2 / (len(s) - 1)
-        spread[b] = np.sqrt(of_one.mean())
-    # Few samples tell little about a band's own spread: neighbours, which are alike, are asked, too.
-    smooth = np.exp(np.convolve(np.pad(np.log(spread + 1e-300), 2, mode="edge"), np.full(5, 0.2), "valid"))
+        of_one[b] = sample.var(axis=0, ddof=1) * (width / n) ** 2
+    # Few samples tell little about a band's own spread, and may be alike by chance: neighbours are asked, too.
+    few = (counts < ENOUGH_SAMPLES)[:, None]
+    of_one = np.where(few, np.maximum(of_one, _mean_of_neighbours(of_one)), of_one)
+    variance = (of_one / counts[:, None]).sum(axis=0)
+    doubt = ((of_one / counts[:, None]) ** 2 / (counts - 1)[:, None]).sum(axis=0)
+    wanted = np.sqrt(_mean_of_neighbours(of_one).mean(axis=1) + np.finfo(float).tiny)
     # Of few samples the variance is uncertain, too: widened (Welch, Satterthwaite), so that 1.96 errors are 95%.
     with np.errstate(invalid="ignore"):
         widening = np.nan_to_num(stdtrit(variance**2 / doubt, 0.975) / Z_95, nan=1.0)
-    return phi, np.sqrt(variance) * widening, smooth / np.sqrt(evaluator.cost(bands.starts[:-1]))
+    errors = np.sqrt(variance) * widening
+    return unit * phi, unit * errors, wanted / np.sqrt(evaluator.cost(bands.starts[:-1]))
+
+
+def _mean_of_neighbours(values: FloatArray) -> FloatArray:
+    """The mean of each row with its two neighbours on either side [b, n]."""
+    padded = np.pad(values, ((2, 2), (0, 0)), mode="edge")
+    return np.asarray(np.mean([padded[k : k + len(values)] for k in range(5)], axis=0))
 
 
 def _within_bounds(game: Game, phi: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:

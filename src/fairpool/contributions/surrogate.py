@@ -19,7 +19,7 @@ from fairpool.arrays import FloatArray
 FOLDS = 10
 """The samples are split into so many parts; what is used on one is fitted on the others."""
 
-SAMPLES_PER_COEFFICIENT = 5
+SAMPLES_PER_COEFFICIENT = 12
 """A group of terms takes part where there are this many samples for every coefficient."""
 
 MOST_COEFFICIENTS = 1000
@@ -28,7 +28,7 @@ MOST_COEFFICIENTS = 1000
 SMOOTH = 3
 """How many functions of k every coefficient is a combination of."""
 
-RIDGE = 1e-9
+RIDGE = 1e-13
 """Of the largest: keeps features that say the same from having huge coefficients of opposite sign."""
 
 

@@ -57,10 +57,16 @@ class KernelSpace:
         return cls(B, tuple(sizes), noise)
 
     @staticmethod
-    def memory(sizes: Sequence[int]) -> float:
-        """Bytes that valuing needs at most: the matrix twice, and one Schur complement per party on the way down."""
+    def memory(sizes: Sequence[int], all_values: bool, workers: int = 1) -> float:
+        """Bytes that valuing needs at most.
+
+        The matrix, a part of it, its factor and its inverse; for all 2**n values the matrix twice, and for each worker
+        one Schur complement per party on the way down.
+        """
         left = np.cumsum(sorted(sizes), dtype=np.float64)
-        return float(8 * (2 * left[-1] ** 2 + (left**2).sum())) if len(left) else 0.0
+        if not len(left):
+            return 0.0
+        return float(8 * max(4 * left[-1] ** 2, (2 * left[-1] ** 2 + workers * (left**2).sum()) * all_values))
 
     @property
     def rounding_error(self) -> float:

@@ -22,7 +22,7 @@ from fairpool.workers import Workers, as_workers
 TASK_PARTIES = 6
 """A task is one choice for this many parties at most .."""
 
-LEAST_FREE = 8
+LEAST_FREE = 10
 """.. and all coalitions of this many others at least."""
 
 STACK_BYTES = 1 << 20

@@ -15,6 +15,8 @@ from fairpool.errors import FairpoolWarning, GameError, RewardError
 from fairpool.rewards.ties import parties_up_to, snap_ties
 from fairpool.values import Game, check_properties, tolerance_of
 
+TINY = float(np.finfo(float).tiny)
+
 WORDS = ("fair", "rational", "stable", "welfare")
 """Names for the four values of rho that Theorem 1 speaks of."""
 
@@ -113,14 +115,22 @@ class RewardScheme:
         Paper: Theorem 1, rho_s = min_i log(v_{C_i} / v_N) / log(phi_i / phi*), C_i = {j: phi_j <= phi_i}. It may
         exceed 1.
         """
-        return min(self._largest_rho(i, self.game.value(self.lesser(i))) for i in range(self.game.n))
+        return min(self._largest_rho(i, float(self.values_of_lesser[i])) for i in range(self.game.n))
 
     def reward_errors(self, rho: float | str) -> FloatArray:
-        """How far sampling may have put each reward off, for this rho: standard errors [n], 0 where phi is exact.
+        """How far sampling may have put each reward off: standard errors [n], 0 where phi is exact.
 
-        r_i depends on phi through log(phi_i / phi*), see `share_errors`.
+        log r_i = rho log(phi_i / phi*) + log v_N: the share is uncertain (`share_errors`), and so is rho where a word
+        stands for it (`rho_errors`). Whose phi is not above 0 may deserve as much as its interval allows.
         """
-        return np.asarray(self.rho(rho) * self.rewards(rho) * self.share_errors)
+        number, rewards = self.rho(rho), self.rewards(rho)
+        of_rho = dict(zip(("rational", "stable"), self.rho_errors, strict=True)).get(str(rho), 0.0) * (number < 1)
+        with np.errstate(divide="ignore"):
+            logs = np.where(self.shares > 0, -np.log(self.shares), 0.0)
+        found = rewards * (number * self.share_errors + logs * of_rho)
+        most = np.maximum(self.phi + Z_95 * self.contributions.standard_errors, 0.0) / max(self.phi.max(), TINY)
+        lost = (self.shares == 0) & (self.contributions.standard_errors > 0) & (number > 0)
+        return np.asarray(np.where(lost, np.minimum(most, 1.0) ** number * self.game.total / Z_95, found))
 
     @cached_property
     def share_errors(self) -> FloatArray:
@@ -134,15 +144,15 @@ class RewardScheme:
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = np.where(self.phi > 0, errors / self.phi, 0.0)
         rivals = np.flatnonzero(self.phi + Z_95 * (errors + errors[best]) >= self.phi[best])
-        of_best = max((float(relative[j]) for j in rivals if j != best), default=-relative[best])
-        total = relative + relative[best]
-        total[best] = relative[best] + of_best
+        total = relative + relative[rivals].max()  # any of them may be the largest in truth
+        if len(rivals) == 1:
+            total[best] = 0.0
         return read_only(np.where(self.phi > 0, total, 0.0))
 
     @cached_property
     def rho_errors(self) -> tuple[float, float]:
         """Standard errors of rho_r and rho_s, those of the party that binds; 0 where phi is exact or nothing binds."""
-        least = self.game.alone, [self.game.value(self.lesser(i)) for i in range(self.game.n)]
+        least = self.game.alone, self.values_of_lesser
         found = []
         for bounds in least:
             rhos = [self._largest_rho(i, float(bound)) for i, bound in enumerate(bounds)]
@@ -150,6 +160,14 @@ class RewardScheme:
             binds = np.isfinite(rhos[i]) and 0 < self.shares[i] < 1
             found.append(float(rhos[i] * self.share_errors[i] / -np.log(self.shares[i])) if binds else 0.0)
         return found[0], found[1]
+
+    @cached_property
+    def values_of_lesser(self) -> FloatArray:
+        """v_{C_i} for every party [n]."""
+        S = np.zeros((self.game.n, self.game.n), dtype=bool)
+        for i in range(self.game.n):
+            S[i, list(self.lesser(i))] = True
+        return read_only(self.game.evaluator.values_of(S))
 
     def lesser(self, i: int) -> tuple[int, ...]:
         """C_i, the parties that contribute at most as much as party i, and those that may tie with it.
@@ -210,7 +228,9 @@ class RewardScheme:
             losers = ", ".join(f'"{names[i]}"' for i in np.flatnonzero(self.phi < 0))
             texts.append(f"{losers} contribute less than nothing; their rewards are 0")
         if self.rho_stable == 0:
-            C = next(C for i in range(game.n) if self._largest_rho(i, game.value(C := self.lesser(i))) == 0)
+            C = next(
+                self.lesser(i) for i in range(game.n) if self._largest_rho(i, float(self.values_of_lesser[i])) == 0
+            )
             best = names[int(np.argmax(self.phi))]
             texts.append(
                 f"fairness and stability conflict (rho_s = 0): {{{', '.join(names[j] for j in C)}}} have data"

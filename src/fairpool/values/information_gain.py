@@ -13,7 +13,7 @@ from fairpool.information import KernelSpace, RewardCurve, WeightSpace
 from fairpool.memory import refuse_beyond_memory
 from fairpool.models import GaussianProcess, Model, PartySummary, TrainedPosterior, WeightModel
 from fairpool.parties import Party, Pool, check_names
-from fairpool.values.game import Evaluator, Game
+from fairpool.values.game import EXACT_LIMIT, Evaluator, Game
 from fairpool.workers import Workers
 
 MOST_CURVE_BYTES = 1 << 30
@@ -55,10 +55,11 @@ class InformationGain(Game):
         """The rows' kernel matrix or the parties' precisions, whichever is smaller for this model."""
         if self.pool is None:
             noise = np.array([s.noise_variance for s in self.summaries])
+            _refuse_too_many_weights(self.n, len(self.summaries[0].moment))
             return WeightSpace(np.array([s.gram / s.noise_variance for s in self.summaries]), noise)
         if isinstance(self.model, GaussianProcess):
             refuse_beyond_memory(
-                KernelSpace.memory(self.pool.sizes),
+                KernelSpace.memory(self.pool.sizes, all_values=self.n <= EXACT_LIMIT),
                 f"an exact Gaussian process of {sum(self.pool.sizes)} rows",
                 "use a sparse one (SparseGaussianProcess), or fewer rows",
             )
@@ -66,9 +67,7 @@ class InformationGain(Game):
         A = self.model.whitened_features(self.pool.X)
         if len(A) < A.shape[1]:  # fewer rows than weights
             return KernelSpace.of(A @ A.T, self.pool.sizes, self.pool.noise)
-        refuse_beyond_memory(
-            8 * (3 * self.n + 6) * A.shape[1] ** 2, f"a model of {A.shape[1]} weights for {self.n} parties", "use fewer"
-        )
+        _refuse_too_many_weights(self.n, A.shape[1])
         return WeightSpace.of(A, self.pool.sizes, self.pool.noise)
 
     def value_of_mask(self, mask: int) -> float:
@@ -138,6 +137,12 @@ class InformationGain(Game):
 
     def __repr__(self) -> str:
         return f"InformationGain({type(self.model).__name__}, {self.n} parties: {', '.join(self.names)})"
+
+
+def _refuse_too_many_weights(parties: int, weights: int) -> None:
+    """Each party's precision, moments and what is made of them, and some stacks."""
+    needed = 8 * (3 * parties + 6) * weights**2
+    refuse_beyond_memory(needed, f"a model of {weights} weights for {parties} parties", "use fewer weights")
 
 
 def _check_summaries(model: Model, parties: Sequence[Party] | Sequence[PartySummary]) -> tuple[PartySummary, ...]:
