@@ -69,6 +69,20 @@ class BayesianLinearRegression(WeightModel):
         Phi = self.design(X)
         return Phi @ root if root.ndim == 2 else Phi * root
 
+    def moments(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A^T A [d, d] and A^T (y - prior mean) [d] of some rows.
+
+        Where the features are the inputs, bias and prior are applied to the sums instead of to a copy of the rows.
+        """
+        if self.features is not None or self.prior_mean.any():
+            return super().moments(X, y)
+        G, q = X.T @ X, X.T @ y
+        if self.bias:
+            total = X.sum(axis=0)
+            G, q = np.block([[G, total[:, None]], [total, np.full((1, 1), len(X))]]), np.append(q, y.sum())
+        root: FloatArray = self._root  # type: ignore[attr-defined]
+        return (root.T @ G @ root, root.T @ q) if root.ndim == 2 else (G * root * np.reshape(root, (-1, 1)), q * root)
+
     def prior_mean_at(self, X: FloatArray) -> FloatArray:
         """Prior mean of the latent values at X [m]."""
         if not self.prior_mean.any():
