@@ -89,7 +89,7 @@ def main() -> None:
     pa.set_cpu_count(2)
     ways = {"ours": ours, "iter_batches": iter_batches, "dataset": dataset, "read_table": read_table}
     read_table()  # the file is in the system's cache for all
-    seconds, found = interleaved(ways, 2 if quick() else 7)
+    seconds, found = interleaved(ways, 2 if quick() else 15)
     best = min(("iter_batches", "dataset", "read_table"), key=lambda way: np.median(seconds[way]))
     ratio, spread = median_and_spread(seconds["ours"] / seconds[best])
     gib = peak_memory() / 2**20

@@ -16,7 +16,7 @@ from fairpool.errors import DataError
 from fairpool.models import PartySummary, WeightModel
 from fairpool.workers import Progress, Workers
 
-BLOCK_VALUES = 1 << 17
+BLOCK_VALUES = 1 << 18
 """So many features are made of rows at once: few enough for a processor's cache."""
 
 ROUND = 64
@@ -67,13 +67,13 @@ def _sum_up(shared: tuple[TableEncoding, WeightModel, int, bool], piece: Piece) 
     gram, moment, rows = np.zeros((d, d)), np.zeros(d), 0
     numbers = (*encoding.numbers, encoding.target)
     for batch in read_batches(piece.file, numbers, encoding.categories, groups=piece.groups, threads=threads):
-        X, y = encode_complete(batch.columns, encoding)
         with np.errstate(invalid="ignore", over="ignore"):
-            for start in range(0, len(y), step):
-                part = model.moments(X[start : start + step], y[start : start + step])
+            for start in range(0, batch.columns.num_rows, step):
+                X, y = encode_complete(batch.columns.slice(start, step), encoding)
+                part = model.moments(X, y)
                 gram += part[0]
                 moment += part[1]
-        rows += len(y)
+                rows += len(y)
     if not (np.isfinite(gram).all() and np.isfinite(moment).all()):
         raise DataError(f"{piece.file}: a value is infinite, or too large to be squared; correct it")
     return gram, moment, rows
