@@ -12,7 +12,7 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
-        raise RewardFileError(f"{path}: cannot be written ({error.strerror})") from None
+        raise RewardFileError(f"{path}: cannot be written ({error.strerror or error})") from None
     try:
         os.chmod(temporary, mode)
         with os.fdopen(descriptor, "wb") as file:
@@ -23,6 +23,6 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
     except IsADirectoryError:
         raise RewardFileError(f"{path}: is a folder; give a file's name") from None
     except OSError as error:
-        raise RewardFileError(f"{path}: cannot be written ({error.strerror})") from None
+        raise RewardFileError(f"{path}: cannot be written ({error.strerror or error})") from None
     finally:
         Path(temporary).unlink(missing_ok=True)

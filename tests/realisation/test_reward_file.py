@@ -113,7 +113,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     reward.save(tmp_path / "r")
     before = (tmp_path / "r").read_bytes()
     monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(ValueError, match=r"r: cannot be written \(disk full\)"):
         rewards("blr")[1].save(tmp_path / "r")
     assert (tmp_path / "r").read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 1
