@@ -61,3 +61,20 @@ def test_unreachable_among_many_parties_names_the_remedy_without_enumerating():
 def test_a_table_has_no_data_to_realise():
     with pytest.raises(ValueError, match="has no data to make models of"):
         fp.realise(fp.TableGame([0, 7, 5, 8]), [8, 5], rng=0)
+
+
+def test_no_party_s_matrix_outlives_its_search(monkeypatch):
+    """Of large games curves are not kept; neither may the solver keep them."""
+    import tracemalloc
+
+    monkeypatch.setattr("fairpool.values.information_gain.MOST_CURVE_BYTES", 0)
+    game = fp.InformationGain(MODELS["gp"], make_parties([60] * 8, 0))
+    targets = (game.alone + game.total) / 2
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        fp.noise_levels(game, targets)
+        kept = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert kept < 8 * 420**2  # less than one of the eight

@@ -62,19 +62,23 @@ def _solve(curve: RewardCurve, target: float, alone: float, total: float, tolera
         return NoiseLevel(np.inf, 0.0, alone)
     # As a function of x, with tau = (e^bx - 1) / (e^b - 1), the curve is nearly straight, and the search short.
     b = _bend(float(curve.slope / (total - alone)))
-
-    def tau_of(x: float) -> float:
-        return float(np.expm1(b * x) / np.expm1(b)) if b else x
-
-    def excess(x: float) -> float:
-        # The ends are known from the game itself, so that rounding there cannot cost the change of sign.
-        if x in (0.0, 1.0):
-            return (alone, total)[int(x)] - target
-        difference = curve.value(tau_of(x)) - target
-        return difference if abs(difference) > ROUNDING * total else 0.0
-
-    tau = tau_of(brentq(excess, 0.0, 1.0, xtol=1e-300, rtol=4 * np.finfo(float).eps))
+    # The curve goes in as an argument: what the function itself held, the solver would keep until garbage is collected.
+    x = brentq(_excess, 0.0, 1.0, (curve, b, target, alone, total), xtol=1e-300, rtol=4 * np.finfo(float).eps)
+    tau = _tau(x, b)
     return NoiseLevel(curve.noise_variance * (1 - tau) / tau, tau, curve.value(tau))
+
+
+def _tau(x: float, b: float) -> float:
+    return float(np.expm1(b * x) / np.expm1(b)) if b else x
+
+
+def _excess(x: float, curve: RewardCurve, b: float, target: float, alone: float, total: float) -> float:
+    """By how much the reward is worth more than its target."""
+    # The ends are known from the game itself, so that rounding there cannot cost the change of sign.
+    if x in (0.0, 1.0):
+        return (alone, total)[int(x)] - target
+    difference = curve.value(_tau(x, b)) - target
+    return difference if abs(difference) > ROUNDING * total else 0.0
 
 
 @lru_cache(maxsize=4096)
