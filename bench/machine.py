@@ -7,8 +7,6 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_info
 
-import fairpool
-
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 
 
@@ -26,7 +24,7 @@ def description() -> dict[str, str]:
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "libraries": ", ".join(f"{name} {version(name)}" for name in LIBRARIES) + f"; {', '.join(sorted(blas))}",
-        "fairpool": fairpool.__version__ if hasattr(fairpool, "__version__") else version("fairpool"),
+        "fairpool": version("fairpool"),
     }
 
 

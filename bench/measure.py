@@ -48,6 +48,44 @@ class Row:
     note: str = ""
     repeats: int = 1
 
+    @classmethod
+    def timed(
+        cls,
+        seconds: Mapping[str, np.ndarray],
+        *,
+        at_least: float | None = None,
+        at_most: float | None = None,
+        **others: Any,
+    ) -> "Row":
+        """The row of what was timed as "ours", "theirs" and "floor".
+
+        Args:
+            seconds: Of each [repeats].
+            at_least: The promise that they take so many times as long as we.
+            at_most: The promise that we take no more than so many times as long as they; or, without them, the floor.
+            others: Further attributes, and those that are not what follows from the seconds.
+        """
+        found = {way: seconds.get(way) for way in ("ours", "theirs", "floor")}
+        ours, reference = seconds["ours"], seconds["theirs" if "theirs" in seconds else "floor"]
+        ratios = reference / ours if at_most is None else ours / reference
+        ratio = float(np.median(ratios))
+        target, met = "none", None
+        if at_least is not None:
+            target, met = f"at least {at_least:g}x", ratio >= at_least
+        elif at_most is not None:
+            target, met = f"at most {at_most:g}x", ratio <= at_most
+        return cls(
+            **{
+                **{way: None if times is None else float(np.median(times)) for way, times in found.items()},
+                "ratio": ratio,
+                "spread": (float(ratios.min()), float(ratios.max())),
+                "repeats": len(ours),
+                "target": target,
+                "met": met,
+                **others,
+            }
+        )
+
     def print(self) -> None:
         """One JSON line."""
         print(json.dumps({"kind": "row", **asdict(self)}), flush=True)
@@ -73,11 +111,6 @@ def interleaved(ways: Mapping[str, Callable[[], Any]], repeats: int) -> tuple[di
             results[name] = way()
             seconds[name].append(perf_counter() - start)
     return {name: np.array(times) for name, times in seconds.items()}, results
-
-
-def median_and_spread(ratios: np.ndarray) -> tuple[float, tuple[float, float]]:
-    """What a row reports of its repeats' ratios."""
-    return float(np.median(ratios)), (float(ratios.min()), float(ratios.max()))
 
 
 def same(ours: Any, theirs: Any, tolerance: float, what: str) -> str:

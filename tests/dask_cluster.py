@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,16 +32,22 @@ def cluster(folder, workers=2):
     """Started when the scheduler answers; workers may take a moment longer."""
     file = Path(folder) / "scheduler.json"
     command = [DASK, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
-    scheduler = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not file.exists():
-        assert time.monotonic() < deadline
-        assert scheduler.poll() is None
-        time.sleep(0.05)
-    found = Cluster(json.loads(file.read_text())["address"], scheduler)
+    found = Cluster("", subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     try:
+        found.address = _address_in(file, found.scheduler)
         for _ in range(workers):
             found.add_worker()
         yield found
     finally:
         found.stop()
+
+
+def _address_in(file, scheduler):
+    """The scheduler's address, once its file is written: it is there, and empty, a moment before."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert scheduler.poll() is None
+        with suppress(FileNotFoundError, json.JSONDecodeError):
+            return json.loads(file.read_text())["address"]
+        time.sleep(0.05)
+    raise TimeoutError(f"no scheduler wrote {file} within a minute")

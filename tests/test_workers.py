@@ -44,8 +44,7 @@ def test_what_all_tasks_need_goes_to_the_workers_once(processes):
     workers = Workers(processes)
     first = space.values(workers)
     [(_, placed)] = workers._placed
-    assert placed.path.stat().st_mode & 0o077 == 0o044  # in a folder of this user's alone:
-    assert placed.path.parent.stat().st_mode & 0o077 == 0
+    assert placed.path.parent.stat().st_mode & 0o077 == 0  # for this user alone
     assert placed.path.stat().st_size > 8 * space.P.size
     np.testing.assert_array_equal(space.values(workers), first)
     assert len(workers._placed) == 1

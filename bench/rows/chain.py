@@ -5,7 +5,7 @@ from scipy.linalg.lapack import dpotrf
 
 import fairpool as fp
 from bench.games import gaussian_process_game
-from bench.measure import Row, interleaved, median_and_spread, quick, same
+from bench.measure import Row, interleaved, quick, same
 from bench.naive import cholesky_per_coalition
 
 N, ROWS = 3, 250
@@ -24,24 +24,17 @@ def main() -> None:
     """Hyperparameters known."""
     space = gaussian_process_game(N, ROWS).space
     copies = [np.array(space.B, order="F") for _ in range(100)]
-    ways = {"ours": chain, "dpotrf": lambda: dpotrf(copies.pop(), lower=1, clean=0, overwrite_a=1)}
+    ways = {"ours": chain, "floor": lambda: dpotrf(copies.pop(), lower=1, clean=0, overwrite_a=1)}
     interleaved(ways, 3)  # caches and threads get warm
     seconds, found = interleaved(ways, 15 if quick() else 50)
     v, targets, values = found["ours"]
     same(values, targets, 1e-8, "what the models are worth and the rewards")
-    ratio, spread = median_and_spread(seconds["ours"] / seconds["dpotrf"])
-    Row(
+    Row.timed(
+        seconds,
+        at_most=25,
         row="whole chain at one rho",
         size=f"Gaussian process, {N} x {ROWS} rows",
         against="floor: one dpotrf of the pooled matrix",
-        ours=float(np.median(seconds["ours"])),
-        theirs=None,
-        floor=float(np.median(seconds["dpotrf"])),
-        ratio=ratio,
-        spread=spread,
-        repeats=len(seconds["ours"]),
-        target="at most 25x",
-        met=ratio <= 25,
         equal=same(v, cholesky_per_coalition(space.B, space.sizes), 1e-10, "all values"),
     ).print()
 

@@ -15,7 +15,7 @@ from scipy.linalg.lapack import dpotrf
 
 import fairpool as fp
 from bench.games import CACHED, D, ValueFunction, precisions, weight_game
-from bench.measure import Row, interleaved, median_and_spread, quick, same
+from bench.measure import Row, interleaved, quick, same
 from bench.naive import batched_cholesky
 
 TARGETS = {"shapiq": 3, "shap": 1.8, "pydvl": 50}
@@ -76,20 +76,12 @@ def measure(peer: str, n: int, repeats: int) -> None:
 
         ours, floor = (from_table, passes_over_table) if line == "phi alone" else (from_precisions, cholesky_alone)
         seconds, found = interleaved({"ours": ours, "theirs": theirs, "floor": floor}, repeats)
-        ratio, spread = median_and_spread(seconds["theirs"] / seconds["ours"])
-        promised = "given" not in line
-        Row(
+        Row.timed(
+            seconds,
+            at_least=None if "given" in line else TARGETS[peer],
             row=f"exact Shapley, {line}",
             size=f"n = {n}" if line == "phi alone" else f"n = {n}, d = {D}",
             against=f"{peer} {importlib.import_module(peer).__version__}",
-            ours=float(np.median(seconds["ours"])),
-            theirs=float(np.median(seconds["theirs"])),
-            floor=float(np.median(seconds["floor"])),
-            ratio=ratio,
-            spread=spread,
-            repeats=len(seconds["ours"]),
-            target=f"at least {TARGETS[peer]}x" if promised else "none",
-            met=ratio >= TARGETS[peer] if promised else None,
             equal=same(found["ours"], found["theirs"], 1e-9, "phi"),
         ).print()
 

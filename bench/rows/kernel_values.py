@@ -1,9 +1,7 @@
 """All 2^n values of an exact Gaussian process, from the pooled kernel matrix, against a Cholesky per coalition."""
 
-import numpy as np
-
 from bench.games import gaussian_process_game
-from bench.measure import Row, interleaved, median_and_spread, quick, same
+from bench.measure import Row, interleaved, quick, same
 from bench.naive import cholesky_per_coalition, dpotrf_speed, elimination_flops
 
 TARGETS = {(10, 100): 8, (12, 50): 14, (14, 30): 20}
@@ -13,22 +11,16 @@ GROWTH = (8, 10, 12, 14)
 def against_naive(n: int, rows: int, target: float) -> None:
     """One size; the kernel matrix is there before either starts."""
     space = gaussian_process_game(n, rows).space
-    ways = {"ours": space.values, "naive": lambda: cholesky_per_coalition(space.B, space.sizes)}
+    ways = {"ours": space.values, "theirs": lambda: cholesky_per_coalition(space.B, space.sizes)}
     seconds, found = interleaved(ways, 1 if quick() else 5)
-    ratio, spread = median_and_spread(seconds["naive"] / seconds["ours"])
-    Row(
+    Row.timed(
+        seconds,
+        at_least=target,
         row="all 2^n values, Gaussian process",
         size=f"n = {n}, {rows} rows each",
         against="one Cholesky per coalition",
-        ours=float(np.median(seconds["ours"])),
-        theirs=float(np.median(seconds["naive"])),
         floor=elimination_flops(space.sizes) / dpotrf_speed(space.B),
-        ratio=ratio,
-        spread=spread,
-        repeats=len(seconds["ours"]),
-        target=f"at least {target}x",
-        met=ratio >= target,
-        equal=same(found["ours"], found["naive"], 1e-10, "all values"),
+        equal=same(found["ours"], found["theirs"], 1e-10, "all values"),
     ).print()
 
 
@@ -39,20 +31,12 @@ def growth() -> None:
     small = cholesky_per_coalition(spaces[8].B, spaces[8].sizes)
     equal = same(found["8"], small, 1e-10, "all values at n = 8")
     for n in GROWTH[:-1]:
-        before, after = seconds[str(n)], seconds[str(n + 2)]
-        ratio, spread = median_and_spread(after / before)
-        Row(
+        Row.timed(
+            {"ours": seconds[str(n + 2)], "theirs": seconds[str(n)]},
+            at_most=4.6,
             row="all 2^n values, Gaussian process: growth",
             size=f"n = {n} to {n + 2}, 30 rows each",
             against="itself with two parties fewer",
-            ours=float(np.median(after)),
-            theirs=float(np.median(before)),
-            floor=None,
-            ratio=ratio,
-            spread=spread,
-            repeats=len(after),
-            target="at most 4.6x",
-            met=ratio <= 4.6,
             equal=equal,
         ).print()
 

@@ -15,7 +15,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import fairpool as fp
-from bench.measure import Row, interleaved, median_and_spread, quick
+from bench.measure import Row, interleaved, quick
 
 P = 10
 TARGETS = {"sklearn": {750: 3, 1600: 5, 3000: 6}, "gpytorch": {750: 1, 1600: 1, 3000: 1}}
@@ -66,22 +66,14 @@ def measure(peer: str, fit: Callable[[np.ndarray, np.ndarray], np.ndarray], m: i
     ours, theirs = (achieved(found[way], X, y) for way in ("ours", "theirs"))
     if ours < theirs - 0.01:
         raise AssertionError(f"log likelihood {ours} is below {peer}'s {theirs}")
-    ratio, spread = median_and_spread(seconds["theirs"] / seconds["ours"])
-    target = TARGETS[peer][m]
-    Row(
+    Row.timed(
+        seconds,
+        at_least=TARGETS[peer][m],
         row="maximum likelihood, ARD squared exponential",
         size=f"m = {m}, p = {P}",
         against=f"scikit-learn {sklearn.__version__}"
         if peer == "sklearn"
         else f"GPyTorch {importlib.import_module('gpytorch').__version__}",
-        ours=float(np.median(seconds["ours"])),
-        theirs=float(np.median(seconds["theirs"])),
-        floor=None,
-        ratio=ratio,
-        spread=spread,
-        repeats=len(seconds["ours"]),
-        target=f"at least {target}x" if target > 1 else "ahead",
-        met=ratio >= target if target > 1 else ratio > 1,
         equal=f"log likelihood: {ours:.4f}, theirs {theirs:.4f}",
     ).print()
 

@@ -6,7 +6,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import WhiteKernel
 
-from bench.measure import Row, interleaved, median_and_spread, quick, same
+from bench.measure import Row, interleaved, quick, same
 from bench.rows.likelihood import BOUNDS, START, P, data, kernel
 from fairpool.models.likelihoods import gp_likelihood
 
@@ -29,21 +29,13 @@ def measure(m: int, repeats: int) -> None:
         "floor": lapack,
     }
     seconds, found = interleaved(ways, repeats)
-    ratio, spread = median_and_spread(seconds["theirs"] / seconds["ours"])
     above = float(np.median(seconds["ours"] / seconds["floor"]))
     same(found["ours"][1], found["theirs"][1], 1e-8, "gradient")
-    Row(
+    Row.timed(
+        seconds,
         row="one likelihood with its gradient, ARD squared exponential",
         size=f"m = {m}, p = {P}",
         against=f"scikit-learn {sklearn.__version__}",
-        ours=float(np.median(seconds["ours"])),
-        theirs=float(np.median(seconds["theirs"])),
-        floor=float(np.median(seconds["floor"])),
-        ratio=ratio,
-        spread=spread,
-        repeats=repeats,
-        target="none",
-        met=None,
         equal=same(found["ours"][0], found["theirs"][0], 1e-10, "likelihood"),
         note=f"{above:.2f}x the floor",
     ).print()

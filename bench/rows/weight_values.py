@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from bench.games import D, ValueFunction, precisions, weight_game
-from bench.measure import Row, interleaved, median_and_spread, quick, same
+from bench.measure import Row, interleaved, quick, same
 from bench.naive import batched_cholesky
 
 
@@ -16,21 +16,14 @@ def measure(n: int, repeats: int) -> None:
     with ThreadPoolExecutor(2) as executor:
         ways = {"ours": lambda: space.values(executor), "floor": lambda: batched_cholesky(B, 1 << n)}
         seconds, found = interleaved(ways, repeats)
-    ratio, spread = median_and_spread(seconds["ours"] / seconds["floor"])
     masks = np.random.default_rng(0).integers(1 << n, size=500)
     oracle = ValueFunction(precisions("i.i.d.", n))(masks[:, None] >> np.arange(n) & 1)
-    Row(
+    Row.timed(
+        seconds,
+        at_most=0.75,
         row="all 2^n values, weight space, both cores",
         size=f"n = {n}, d = {D}",
         against="floor: batched Cholesky alone, one core",
-        ours=float(np.median(seconds["ours"])),
-        theirs=None,
-        floor=float(np.median(seconds["floor"])),
-        ratio=ratio,
-        spread=spread,
-        repeats=len(seconds["ours"]),
-        target="at most 0.75x",
-        met=ratio <= 0.75,
         equal=same(found["ours"][masks], oracle, 1e-11, "500 values"),
     ).print()
 

@@ -15,8 +15,6 @@ from fairpool.arrays import FloatArray
 from fairpool.errors import FairpoolError, FairpoolWarning
 from fairpool.files import write_atomically
 
-UNKEPT = "unkept"
-
 
 @dataclass(frozen=True)
 class Checkpoint:
@@ -32,6 +30,7 @@ class Checkpoint:
     folder: Path
     resume: bool = True
     _used: set[str] = field(default_factory=set, repr=False)
+    _failures: list[str] = field(default_factory=list, repr=False)
 
     def load(self, digest: str, name: str) -> FloatArray | None:
         """The array kept under this hash and name, or None; a damaged file counts as none."""
@@ -56,17 +55,18 @@ class Checkpoint:
             write_atomically(path, stream.getvalue(), mode=0o600)
             self._used.add(digest)
         except (OSError, FairpoolError) as error:
-            if UNKEPT not in self._used:
-                self._used.add(UNKEPT)
+            if not self._failures:
                 text = f"values cannot be kept in {self.folder} ({error}); a stopped run would begin anew"
                 warnings.warn(text, FairpoolWarning, stacklevel=2)
+            self._failures.append(str(error))
 
     def clear(self) -> None:
         """Forget what was kept or used by this one; what others keep in the same folder stays."""
-        for digest in self._used - {UNKEPT}:
-            for file in (self.folder / digest).glob("*.npy"):
+        own = [self.folder / digest for digest in self._used]
+        for folder in own:
+            for file in folder.glob("*.npy"):
                 file.unlink(missing_ok=True)
-        for folder in (*(self.folder / digest for digest in self._used - {UNKEPT}), self.folder):
+        for folder in (*own, self.folder):
             with suppress(OSError):  # not there, or not empty: somebody else's
                 folder.rmdir()
 

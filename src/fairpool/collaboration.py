@@ -16,7 +16,6 @@ from rich.text import Text
 from fairpool.arrays import FloatArray, as_generator, read_only
 from fairpool.audit import find_duplicates, held_out_residuals
 from fairpool.contributions import Contributions, shapley
-from fairpool.contributions.sampling import fewest_evaluations
 from fairpool.errors import FairpoolWarning
 from fairpool.files import write_atomically
 from fairpool.models import Model, PartySummary
@@ -194,7 +193,7 @@ def collaborate(
     contributions = shapley(
         game,
         rng=SAMPLING_SEED,
-        evaluations=evaluations if evaluations is None else max(evaluations, fewest_evaluations(game.n)),
+        evaluations=evaluations,
         target_standard_error=None if precision is None else max(precision * game.total / game.n, TINY),
         executor=executor,
     )

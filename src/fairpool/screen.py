@@ -96,7 +96,7 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
         print("(this is a fault of fairpool; set FAIRPOOL_DEBUG=1 to see where)", file=sys.stderr)
         raise typer.Exit(2) from None
     except KeyboardInterrupt as interrupt:
-        print(f"stopped; {interrupt or 'nothing was written'}", file=sys.stderr)
+        print(f"stopped; {str(interrupt) or 'nothing was written'}", file=sys.stderr)
         raise typer.Exit(130) from None
 
 

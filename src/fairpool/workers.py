@@ -53,7 +53,7 @@ class Workers:
     executor: Executor | None = None
     progress: Progress = no_progress
     checkpoint: Checkpoint | None = None
-    _placed: list[tuple[Any, Any]] = field(default_factory=list, repr=False)
+    _placed: list[tuple[Any, Any]] = field(default_factory=list, repr=False)  # the last shared thing, and where it is
 
     @property
     def here(self) -> int:
@@ -68,7 +68,7 @@ class Workers:
         tasks: Sequence[Task],
         doing: str,
         *,
-        digest: Callable[[], str] | None = None,
+        digest: Callable[[], str] = lambda: "",
         before: int = 0,
         total: int | None = None,
     ) -> list[Result]:
@@ -79,7 +79,7 @@ class Workers:
             shared: What all tasks need; it goes to each worker once.
             tasks: Small things, such as numbers.
             doing: What it is, for the progress.
-            digest: Gives the hash of what the results (arrays) depend on, but for the task; without it they are not
+            digest: Gives the hash of what the results (arrays) depend on, but for the task; if it is empty they are not
                 kept.
             before: How many tasks of the same work are done already, for the progress.
             total: How many there are in all.
@@ -87,8 +87,8 @@ class Workers:
         total = len(tasks) if total is None else total
         task_of = f"{function.__module__}.{function.__qualname__}"
         names = [hashlib.blake2b(f"{task_of} {task}".encode(), digest_size=12).hexdigest() for task in tasks]
-        kept = self.checkpoint if digest else None
-        under = digest() if digest and kept else ""
+        under = digest() if self.checkpoint else ""
+        kept = self.checkpoint if under else None
         found = {k: r for k, name in enumerate(names) if kept and (r := kept.load(under, name)) is not None}
         results: dict[int, Any] = dict(found)
         self.progress(doing, before + len(results), total)
@@ -136,15 +136,14 @@ class Workers:
 
     def _place(self, shared: Any) -> Any:
         """Where workers find what all tasks need: sent once to each, not with every task."""
-        for known, place in self._placed:
-            if known is shared:
-                return place
+        if self._placed and self._placed[0][0] is shared:
+            return self._placed[0][1]
         placed: Any = shared
         if isinstance(self.executor, ProcessPoolExecutor):
             placed = _File.of(shared)
         elif is_dask(self.executor):
             placed = self.executor._client.scatter(shared, broadcast=True, hash=False)  # type: ignore[union-attr]
-        self._placed.append((shared, placed))
+        self._placed[:] = [(shared, placed)]
         return placed
 
 
@@ -188,7 +187,11 @@ def _explained(error: Exception, left: int, total: int) -> Exception:
 
 @dataclass(frozen=True)
 class _File:
-    """Something in a private file of this machine, which each worker process reads once."""
+    """Something in a private file of this machine, which each worker process reads once.
+
+    It is pickled, as a process pool pickles all that it sends. The file is written and read by this program's own
+    processes alone; nothing that a party sends or receives is ever pickled.
+    """
 
     path: Path
 

@@ -8,11 +8,13 @@ import time
 
 import numpy as np
 import pytest
+import typer
 from projects import COMMAND, fairpool, project
 
 from fairpool.checkpoint import Checkpoint
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
+from fairpool.screen import screen
 from fairpool.workers import Workers
 
 MANY = 'kind = "gp"\nkernel = "rbf"\nlearn = false\nnoise_variance = 0.1'
@@ -107,7 +109,31 @@ def test_precision_and_evaluations_are_the_operators_choice(tmp_path):
         ("evaluation = 9", 'valuation, evaluation: unknown key; did you mean "evaluations"?'),
     ],
 )
-def test_a_wrong_precision_is_refused(tmp_path, lines, text):
+def test_a_wrong_valuation_is_refused(tmp_path, lines, text):
     done = fairpool("run", project(tmp_path, extra=f"[valuation]\n{lines}"))
     assert done.returncode == 2
     assert text in done.stderr
+
+
+def test_too_few_evaluations_are_refused_with_the_fewest(tmp_path):
+    folder = project(tmp_path, sizes=(3, 9, 5, 7, 6) * 4, extra="[valuation]\nevaluations = 40")
+    done = fairpool("run", folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: evaluations 40 are too few for 20 parties; give at least ")
+    assert not (folder / "result").exists()
+
+
+def test_values_that_cannot_be_kept_are_told_to_the_operator(tmp_path):
+    folder = long_project(tmp_path, sizes=(5,) * 9)
+    (folder / ".fairpool-checkpoint").write_text("in the way")
+    done = fairpool("run", folder, "--json")
+    assert done.returncode == 0, done.stderr
+    [text] = [text for text in json.loads(done.stdout)["warnings"] if "cannot be kept" in text]
+    assert "a stopped run would begin anew" in text
+    assert (folder / ".fairpool-checkpoint").read_text() == "in the way"
+
+
+def test_a_run_stopped_before_anything_is_kept_says_so(capsys):
+    with pytest.raises(typer.Exit, match="130"), screen(quiet=False, as_json=False):
+        raise KeyboardInterrupt
+    assert capsys.readouterr().err == "stopped; nothing was written\n"

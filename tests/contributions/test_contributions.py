@@ -51,7 +51,7 @@ def test_the_two_naive_schemes():
     ("arguments", "text"),
     [
         ({"method": "magic"}, 'no method "magic" for Shapley values'),
-        ({"method": "sampled", "evaluations": 2}, "evaluations 2 is not a whole number from 6"),
+        ({"method": "sampled", "evaluations": 2}, "evaluations 2 are too few for 2 parties; give at least 4"),
         ({"method": "sampled", "target_standard_error": 0.0}, "target_standard_error 0.0 must be above 0"),
     ],
 )

@@ -117,8 +117,8 @@ def execute(
         scores = score_models(collaboration, X, y, encoding.scale)
     duplicates = duplicates_of_keys([p.name for p in parties], [keys for *_, keys in samples], seen)
     learned = tuple(str(w.message) for w in learning if issubclass(w.category, FairpoolWarning))
-    # Of the workers; what the result itself says is said below.
-    learned += tuple(text for w in valuing if (text := str(w.message)).startswith("a worker"))
+    # Of workers and checkpoints; what the result holds itself is said below.
+    learned += tuple(text for w in valuing if (text := str(w.message)) not in collaboration.warnings)
     texts = (*preparation.warnings, *learned, *collaboration.scheme.warnings, *duplicates.warnings)
     texts += (*outlier_warnings(preparation, parties), *overlap_warnings(samples, test_keys, seen))
     if configuration.model.kind == "network" and preparation.public is None:

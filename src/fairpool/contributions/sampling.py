@@ -66,7 +66,12 @@ class Estimate:
 
 def fewest_evaluations(n: int) -> int:
     """How many coalitions must be valued at least."""
-    return 2 * n + 2 + FEWEST_SAMPLES * len(Bands.of(n, MOST_BANDS).widths)
+    return known_coalitions(n) + (FEWEST_SAMPLES * len(Bands.of(n, MOST_BANDS).widths) if n > 3 else 0)
+
+
+def known_coalitions(n: int) -> int:
+    """How many coalitions have no, one, all but one, or all parties: they are all valued, and none is sampled."""
+    return min(2 * n + 2, 1 << n)
 
 
 def estimate(game: Game, seed: int, evaluations: int, target: float | None, workers: Workers) -> Estimate:
@@ -83,18 +88,16 @@ def estimate(game: Game, seed: int, evaluations: int, target: float | None, work
         workers: Who does it.
     """
     n, x, z = game.n, game.alone, game.total - game.without_one
-    if n <= 2:  # the first to come is the last but one, and all is known
-        return Estimate(
-            (game.total - game.empty_value + (contrast(x) if n == 2 else 0.0)) / n + 0 * x, np.zeros(n), 2**n
-        )
-    ends = (game.total - game.empty_value + contrast(x) + contrast(z)) / n  # sizes 1 and n-1, and v_N
-    known = 2 * n + 2
+    ends = np.full(n, (game.total - game.empty_value) / n)
+    for b in (x, z)[: n - 1]:  # sizes 1 and n-1; of two parties these are the same, one has none
+        ends += contrast(b) / n
+    known = known_coalitions(n)
+    if n <= 3:  # there are no others
+        return Estimate(ends, np.zeros(n), known)
     bands = Bands.of(n, MOST_BANDS)
     wanted = np.ones(len(bands.widths))
     S, v = np.empty((0, n), dtype=bool), np.empty(0)
     total, rounds = min(FIRST_SAMPLES * len(wanted), evaluations - known), 0
-    if n == 3:
-        return Estimate(ends, np.zeros(n), known)
     while True:
         sizes = _allocate(total, wanted, bands, S, np.random.default_rng([seed, rounds, 0, 1]))
         tasks = [
@@ -105,7 +108,7 @@ def estimate(game: Game, seed: int, evaluations: int, target: float | None, work
             game.evaluator,
             tasks,
             "valuing sampled coalitions",
-            digest=getattr(game.evaluator, "digest", None),
+            digest=game.evaluator.digest,
             before=len(v) // CHUNK,
             total=-(-(evaluations - known) // CHUNK),
         )
@@ -151,8 +154,8 @@ def _middle(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """What the sizes 2 .. n-2 contribute to phi, its standard error [n each], and where more samples help most."""
     n = S.shape[1]
-    unit = max(float(np.abs(v).max()), float(np.abs(x).max()), np.finfo(float).tiny)
-    v, x, z = v / unit, x / unit, z / unit  # squares of them must neither overflow nor vanish
+    unit = max(float(np.abs(v).max()), np.finfo(float).tiny)
+    v = v / unit  # squares must neither overflow nor vanish
     k = S.sum(axis=1)
     band, fold, p = bands.of_sizes(k), np.arange(len(v)) % FOLDS, k / n
     counts = np.bincount(band, minlength=len(bands.widths))

@@ -62,7 +62,8 @@ def shapley(
     fewest = fewest_evaluations(game.n)
     if evaluations is None:
         evaluations = max(min(EVALUATIONS + EVALUATIONS_PER_PARTY * game.n, 1 << game.n), 4 * fewest)
-    evaluations = as_count(evaluations, "evaluations", fewest)
+    if as_count(evaluations, "evaluations", 1) < fewest:
+        raise GameError(f"evaluations {evaluations} are too few for {game.n} parties; give at least {fewest}")
     seed = int(as_generator(rng).integers(2**63))
     found = estimate(game, seed, evaluations, target_standard_error, workers)
     return Contributions(read_only(found.values), read_only(found.standard_errors), "sampled", found.evaluations)

@@ -110,7 +110,5 @@ def _eliminate(B: FloatArray, size: int) -> tuple[float, FloatArray]:
     if not isfinite(gain):
         block = np.triu(B[:size, :size])
         raise KernelError(not_positive_definite(block + np.triu(block, 1).T))
-    if size == len(B):
-        return gain, B[size:, size:]
     W, _ = dtrtrs(U, B[:size, size:], lower=0, trans=1)
     return gain, dsyrk(-1.0, W, beta=1.0, c=B[size:, size:], trans=1, lower=0)

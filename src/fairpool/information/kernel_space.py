@@ -146,7 +146,11 @@ class KernelSpace:
     @property
     def curve_bytes(self) -> int:
         """What a reward curve holds."""
-        return 0 if len(self.sizes) >= MANY_PARTIES else 8 * len(self.B) ** 2
+        return 0 if self._one_spectrum_for_all else 8 * len(self.B) ** 2
+
+    @property
+    def _one_spectrum_for_all(self) -> bool:
+        return self.n >= MANY_PARTIES and len(np.unique(self.noise)) == 1 and bool(np.isfinite(self.noise[0]))
 
     def reward_curve(self, party: int, noise_variance: float) -> RewardCurve:
         """r_i(tau) for party i: condition on its own rows first; what the others add beyond them is C.
@@ -156,7 +160,7 @@ class KernelSpace:
             noise_variance: s2 to measure tau by, where the others' rows do not agree on one.
         """
         own = self._rows([party])
-        if len(self.sizes) >= MANY_PARTIES and len(np.unique(self.noise)) == 1 and np.isfinite(self.noise[0]):
+        if self._one_spectrum_for_all:
             l, Q = self._spectrum  # noqa: E741 -- the design's letter
             return SharedSpectrumCurve(Q[own], l, float(self.noise[0]))
         others = self._rows([j for j in range(len(self.sizes)) if j != party])

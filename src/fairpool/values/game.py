@@ -41,6 +41,10 @@ class Evaluator(Protocol):
         """What it costs to value a coalition of each size, relative to others."""
         ...  # pragma: no cover
 
+    def digest(self) -> str:
+        """A hash of all that the values depend on; empty where there is none."""
+        ...  # pragma: no cover
+
 
 class Game(ABC):
     """A value v_C for every coalition C of the parties N = {0, .., n-1}. Subclass it for values of your own.
@@ -50,6 +54,7 @@ class Game(ABC):
     """
 
     names: tuple[str, ...]
+    _table: FloatArray
     properties_proved: bool = False
     """Whether the values have the four properties of Sec. 3 by theory, as information gain does."""
 
@@ -93,27 +98,21 @@ class Game(ABC):
         Args:
             executor: Who computes them, if they are not known yet; None: this thread.
         """
-        if not self.tabulated:
-            self.__dict__["_table"] = self._tabulate(as_workers(executor))
-        return self._table
-
-    @cached_property
-    def _table(self) -> FloatArray:
-        return self._tabulate(Workers())
-
-    def _tabulate(self, workers: Workers) -> FloatArray:
+        if self.tabulated:
+            return self._table
         if self.n > TABLE_LIMIT:
             raise GameError(
                 f"a table of 2**{self.n} values is too large (the limit is 2**{TABLE_LIMIT},"
                 f" {8 << TABLE_LIMIT >> 20} MiB);"
                 ' sample instead: shapley(game, method="sampled")'
             )
-        return read_only(self.all_values(workers))
+        self._table = read_only(self.all_values(as_workers(executor)))
+        return self._table
 
     def all_values(self, workers: Workers) -> FloatArray:
         """Compute all values [2**n]."""
         tasks = [(start, min(start + MASKS_PER_TASK, 1 << self.n)) for start in range(0, 1 << self.n, MASKS_PER_TASK)]
-        return np.concatenate(workers.map(values_of_masks, self, tasks, "valuing coalitions"))
+        return np.concatenate(workers.map(values_of_masks, self, tasks, "valuing coalitions", digest=self.digest))
 
     @property
     def evaluator(self) -> "Evaluator":
@@ -127,6 +126,10 @@ class Game(ABC):
     def cost(self, sizes: NDArray[np.int64]) -> FloatArray:
         """What it costs to value a coalition of each size, relative to others."""
         return np.ones(len(sizes))
+
+    def digest(self) -> str:
+        """A hash of all that the values depend on, to keep them on disk; by default none, and they are not kept."""
+        return ""
 
     @cached_property
     def without_one(self) -> FloatArray:
