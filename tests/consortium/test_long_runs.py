@@ -117,9 +117,12 @@ def test_a_wrong_valuation_is_refused(tmp_path, lines, text):
 
 def test_too_few_evaluations_are_refused_with_the_fewest(tmp_path):
     folder = project(tmp_path, sizes=(3, 9, 5, 7, 6) * 4, extra="[valuation]\nevaluations = 40")
-    done = fairpool("run", folder)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: evaluations 40 are too few for 20 parties; give at least ")
+    for command in ("check", "run"):
+        done = fairpool(command, folder)
+        assert done.returncode == 2
+        assert (
+            "collaboration.toml: valuation, evaluations: 40 are too few for 20 parties; give at least " in done.stderr
+        )
     assert not (folder / "result").exists()
 
 

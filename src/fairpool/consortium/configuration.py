@@ -18,8 +18,10 @@ from pydantic import (
 )
 
 from fairpool.consortium.kernel_expression import parse_kernel
+from fairpool.contributions.sampling import fewest_evaluations
 from fairpool.errors import FairpoolError
 from fairpool.rewards.scheme import WORDS
+from fairpool.values import EXACT_LIMIT
 
 FILE_NAME = "collaboration.toml"
 LONGEST_NAME = 100
@@ -155,6 +157,15 @@ class Configuration(Section):
             raise ValueError(f'the target "{self.target}" is also listed under features; leave it out there')
         if self.target in self.categorical:
             raise ValueError(f'the target "{self.target}" is listed under categorical; it must be a number')
+        return self
+
+    @model_validator(mode="after")
+    def _evaluations_suffice(self) -> "Configuration":
+        evaluations, n = self.valuation.evaluations, len(self.parties)
+        if evaluations is not None and n > EXACT_LIMIT and evaluations < (fewest := fewest_evaluations(n)):
+            raise ValueError(
+                f"valuation, evaluations: {evaluations} are too few for {n} parties; give at least {fewest}"
+            )
         return self
 
 
