@@ -69,6 +69,10 @@ def test_a_kernel_that_may_be_positive_definite_is_looked_at_and_kept():
         (lambda: fp.BayesianLinearRegression(0.1, prior_variance=[[1.0, 2.0]]), "is not a symmetric, positive"),
         (lambda: fp.BayesianLinearRegression(0.1, prior_mean=np.nan), "prior_mean of shape"),
         (lambda: fp.BayesianLinearRegression(0.1, [1.0, 2.0]).posterior(X, y), "prior_variance is for 2 weights, but"),
+        (
+            lambda: fp.BayesianLinearRegression(0.1, [1.0, 2.0]).summarise(fp.Party("a", X, y)),
+            "prior_variance is for 2 weights, but",
+        ),
         (lambda: fp.BayesianLinearRegression(0.1, 1.0, [1.0, 2.0]).posterior(X, y), "prior_mean is for 2 weights, but"),
         (lambda: fp.GaussianProcess(RBF(), 0.1).posterior(X, y[:3]), r"y has shape \(3,\)"),
         (lambda: fp.GaussianProcess(RBF(), 0.1).posterior(X, np.full(12, np.nan)), "y has 12 value"),

@@ -118,7 +118,7 @@ def test_a_worker_killed_mid_run_costs_only_its_tasks(tmp_path):
         values = slow_game().values(Workers(client.get_executor(), progress))
         assert found.workers[0].wait() == -9
     np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
-    assert steps == list(range(steps[-1] + 1))
+    assert steps[-1] == 8
 
 
 def test_a_cluster_that_is_gone_is_an_error_in_seconds_and_what_is_done_is_kept(tmp_path):
@@ -185,6 +185,26 @@ def test_a_scheduler_that_cannot_be_reached_is_an_error_in_seconds(tmp_path):
         assert "Traceback" not in done.stderr
         assert time.monotonic() - start < 30
     assert not (folder / "result").exists()
+
+
+@pytest.mark.parametrize(
+    ("at_start", "text"),
+    [
+        ("if name != 'fairpool': return found(name)\n    return '9.9'", "has fairpool 9.9; install fairpool"),
+        ("if name != 'fairpool': return found(name)\n    raise m.PackageNotFoundError(name)", "has no fairpool "),
+    ],
+)
+def test_a_worker_of_another_version_or_without_fairpool_is_an_error(tmp_path, monkeypatch, at_start, text):
+    """The worker is a real process, which finds another installation than this one."""
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import importlib.metadata as m\nfound = m.version\ndef version(name):\n    {at_start}\n"
+        "version.__module__, m.version = 'importlib.metadata', version\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with cluster(tmp_path, workers=1) as found:
+        monkeypatch.delenv("PYTHONPATH")
+        with connected(found.address, 1), pytest.raises(ClusterError, match=text), open_executor(1, found.address):
+            pass
 
 
 def test_a_cluster_without_workers_is_an_error(tmp_path):

@@ -109,6 +109,7 @@ def test_the_command_opens_what_it_is_asked_for():
 
 def test_a_stopped_valuation_goes_on_where_it_was(tmp_path):
     checkpoint = Checkpoint(tmp_path / "kept")
+    assert not checkpoint.used
     expected = game().values()
 
     def stop(text, done=0, total=None):
@@ -117,7 +118,10 @@ def test_a_stopped_valuation_goes_on_where_it_was(tmp_path):
 
     with pytest.raises(KeyboardInterrupt, match="stop"):
         game().values(Workers(progress=stop, checkpoint=checkpoint))
+    assert checkpoint.used
     assert (tmp_path / "kept").stat().st_mode & 0o077 == 0  # for the operator alone
+    for folder in (tmp_path / "kept").iterdir():
+        (folder / ".half-written").write_text("by a process that was killed")
     said = []
     workers = Workers(progress=lambda *what: said.append(what), checkpoint=checkpoint)
     np.testing.assert_array_equal(game().values(workers), expected)
@@ -195,6 +199,21 @@ def test_what_does_not_fit_is_refused_beforehand(monkeypatch):
     with pytest.raises(DataError, match=r"a model of 181 weights for 2 parties needs about .* to use; use fewer"):
         fp.InformationGain(wide, make_parties([200, 200], 0)).value({0})
     refuse_beyond_memory(2**19, "half", "")
+
+
+def test_memory_is_asked_for_by_what_is_asked_for(monkeypatch):
+    """All values need more than some; samples need room, too."""
+    some, all_ = (fp.information.KernelSpace.memory([20] * 6, all_values=a, workers=2) for a in (False, True))
+    monkeypatch.setattr("fairpool.memory.machine_memory", lambda: (some + all_) / 2 / 0.8)
+    small = [20] * 6
+    with (
+        ThreadPoolExecutor(2) as pool,
+        pytest.raises(DataError, match=r"sample the contributions \(shapley\(game, method"),
+    ):
+        fp.shapley(game(sizes=small), executor=pool)
+    assert fp.shapley(game(sizes=small), "sampled", evaluations=60).evaluations == 60
+    with pytest.raises(DataError, match=r"a sample of 1000000 coalitions of 6 parties needs about .*; give fewer eval"):
+        fp.shapley(game(sizes=small), "sampled", evaluations=1_000_000)
 
 
 def test_memory_is_estimated_by_what_will_be_done():

@@ -57,6 +57,7 @@ def solvers(peer: str, n: int, table: np.ndarray) -> Iterator[tuple[str, Solver]
 def measure(peer: str, n: int, repeats: int) -> None:
     """One peer, one size, all lines."""
     table = weight_game("i.i.d.", n).values()
+    B = np.eye(D) + precisions("i.i.d.", n).sum(axis=0)
     for line, theirs in solvers(peer, n, table):
         fresh = [weight_game("i.i.d.", n) for _ in range(repeats)]
         for game in fresh:
@@ -72,7 +73,7 @@ def measure(peer: str, n: int, repeats: int) -> None:
             return float(sum(table.sum() for _ in range(n)))
 
         def cholesky_alone() -> None:
-            batched_cholesky(np.eye(D) + precisions("i.i.d.", n).sum(axis=0), 1 << n)
+            batched_cholesky(B, 1 << n)
 
         ours, floor = (from_table, passes_over_table) if line == "phi alone" else (from_precisions, cholesky_alone)
         seconds, found = interleaved({"ours": ours, "theirs": theirs, "floor": floor}, repeats)

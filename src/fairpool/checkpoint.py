@@ -60,11 +60,16 @@ class Checkpoint:
                 warnings.warn(text, FairpoolWarning, stacklevel=2)
             self._failures.append(str(error))
 
+    @property
+    def used(self) -> bool:
+        """Whether something was kept here, or taken from here."""
+        return bool(self._used)
+
     def clear(self) -> None:
         """Forget what was kept or used by this one; what others keep in the same folder stays."""
         own = [self.folder / digest for digest in self._used]
         for folder in own:
-            for file in folder.glob("*.npy"):
+            for file in folder.glob("*"):  # what a killed process left half-written, too
                 file.unlink(missing_ok=True)
         for folder in (*own, self.folder):
             with suppress(OSError):  # not there, or not empty: somebody else's

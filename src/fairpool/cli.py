@@ -109,7 +109,7 @@ def run(
 ) -> None:
     """Run the whole chain: values, contributions, rewards, one model and one letter per party, a report.
 
-    While it runs, values computed so far are kept in FOLDER/.fairpool-checkpoint; when it is done they are removed.
+    While it runs, values computed so far are kept in FOLDER/.fairpool-checkpoint; when it is done these are removed.
 
     Examples: `fairpool run my-project`, `fairpool run my-project --rho 0.5 --out second --force`,
     `fairpool run my-project --jobs 4 --resume`, `fairpool run my-project --cluster tcp://10.0.0.5:8786`
@@ -169,7 +169,12 @@ def inspect(
 @app.command("reproduce")
 def reproduce_figures(
     figures: Annotated[list[str] | None, typer.Argument(help="fig1 .. fig11, or all.", show_default="all")] = None,
-    out: Annotated[Path, typer.Option(help="Where to put pictures, points and the table.")] = Path("reproduction"),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to put pictures, points and the table.", show_default="reproduction, or reproduction-quick"
+        ),
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A small version of everything, in under two minutes.")
     ] = False,
@@ -190,6 +195,7 @@ def reproduce_figures(
     from fairpool.paper.reproduction import reproduce  # only here: it loads what no other command needs
 
     with screen(quiet, as_json) as show:
+        out = out or Path("reproduction-quick" if quick else "reproduction")
         with show.figures() as report, open_executor(jobs, cluster, processes=True) as executor:
             outcomes = reproduce(figures or ["all"], out, seed, executor, quick, report)
         show.give(
@@ -236,7 +242,7 @@ def _run(
         try:
             done = execute(preparation, _rho(rho), seed, workers)
         except KeyboardInterrupt:
-            if checkpoint and checkpoint.folder.is_dir():
+            if checkpoint and checkpoint.used:
                 raise KeyboardInterrupt(
                     "no result was written, but what was computed is kept: go on with --resume"
                 ) from None

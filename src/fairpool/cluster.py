@@ -4,7 +4,8 @@ import asyncio
 import logging
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
 from typing import Any
 
 from fairpool.__about__ import __version__
@@ -64,23 +65,16 @@ def _connected(address: str) -> Iterator[Any]:
         _check_workers(client, address)
         yield client
     finally:
-        client.close(timeout=2)
+        with suppress(OSError):  # a scheduler that is gone does not answer a farewell
+            client.close(timeout=2)
 
 
 def _check_workers(client: Any, address: str) -> None:
-    found = client.run(_version_here)
+    # A function of Python's own: one of ours could not even be asked for where fairpool is missing.
+    found = client.run(version, "fairpool", on_error="return")
     if not found:
         raise ClusterError(f"the Dask cluster at {address} has no workers; start some: dask worker {address}")
-    for worker, version in found.items():
-        if version != __version__:
-            has = f"has fairpool {version}" if version else "has no fairpool"
+    for worker, there in found.items():
+        if there != __version__:
+            has = f"has fairpool {there}" if isinstance(there, str) else f"has no fairpool ({there})"
             raise ClusterError(f"the worker {worker} {has}; install fairpool {__version__} there")
-
-
-def _version_here() -> str | None:
-    """On a worker."""
-    try:
-        from fairpool.__about__ import __version__ as version
-    except ImportError:  # pragma: no cover -- another machine
-        return None
-    return version

@@ -1,6 +1,7 @@
 """What will not fit into memory is refused before it starts, with the estimate and the way out."""
 
 import os
+import sys
 from pathlib import Path
 
 from fairpool.errors import DataError
@@ -13,8 +14,8 @@ LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_by
 
 
 def machine_memory() -> int:
-    """Bytes of memory that this process may use at most."""
-    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    """Bytes of memory that this process may use at most, as far as the system tells."""
+    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else sys.maxsize]
     for file in LIMITS:
         try:
             text = Path(file).read_text().strip()

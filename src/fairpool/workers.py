@@ -113,9 +113,9 @@ class Workers:
         threads = isinstance(self.executor, ThreadPoolExecutor)
         with threadpool_limits(1 if threads else None, "blas"):
             try:
-                placed = self._place(shared)
+                placed = shared if threads else self._place(shared)
                 for number, task in enumerate(tasks):
-                    job = (function, shared, task) if threads else (_run_elsewhere, function, placed, task)
+                    job = (function, placed, task) if threads else (_run_elsewhere, function, placed, task)
                     futures[self.executor.submit(*job)] = number
                 for future in as_completed(futures):
                     yield futures[future], future.result()

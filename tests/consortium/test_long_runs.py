@@ -20,7 +20,7 @@ from fairpool.workers import Workers
 MANY = 'kind = "gp"\nkernel = "rbf"\nlearn = false\nnoise_variance = 0.1'
 
 
-def long_project(folder, sizes=(70,) * 12):
+def long_project(folder, sizes=(110,) * 12):
     return project(folder, model=MANY, sizes=sizes, rewards="share_inputs = true", suffix=".parquet")
 
 
@@ -97,7 +97,7 @@ def test_precision_and_evaluations_are_the_operators_choice(tmp_path):
     average = few["total"] / 20
     assert max(p["standard_error"] for p in precise["parties"]) <= 0.01 * average
     assert precise["evaluations"] > 200
-    assert all(p["reward_standard_error"] >= 0 for p in few["parties"])
+    assert sum(p["reward_standard_error"] > 0 for p in few["parties"]) >= 19  # all, but perhaps the best
     assert few["rho_stable_standard_error"] > 0
 
 

@@ -370,6 +370,14 @@ def test_letters_say_what_the_file_reveals(tmp_path):
     assert "come from public data" in (public / "result/parties/Party-0/letter.html").read_text()
 
 
+def test_a_letter_says_so_where_sums_are_sums_of_one_row(tmp_path):
+    folder = project(tmp_path, sizes=(40, 1), rewards="share_inputs = true")
+    write_output(execute(prepare(folder), rho=0.3, seed=1), folder / "result", force=False)
+    of_many, of_one = (folder / f"result/parties/Party-{i}/letter.html" for i in range(2))
+    assert "and with them a row of another party, as all parties agreed" in of_many.read_text()
+    assert "It contains no row of another party" in of_one.read_text()
+
+
 def test_an_unexpected_fault_shows_no_traceback(monkeypatch, capsys):
     from fairpool.screen import screen
 

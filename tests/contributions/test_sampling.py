@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import fairpool as fp
 from examples import MODELS
 from fairpool.contributions.sampling import fewest_evaluations
-from fairpool.contributions.surrogate import FOLDS, Bands, Features, fit_folds
+from fairpool.contributions.surrogate import BLOCK, FOLDS, Bands, Features, Surrogate
 from games import tables
 
 
@@ -61,6 +61,20 @@ def test_the_95_percent_interval_holds_the_truth_in_95_percent(model, evaluation
     assert len(z) > 500
     assert 0.92 <= np.mean(inside) <= 0.98
     assert np.abs(np.mean(z)) < 0.15  # and errs to neither side
+
+
+@pytest.mark.parametrize("target", [0.01, 0.03])
+def test_the_interval_holds_where_sampling_stops_at_a_precision(target):
+    """Stopping when the errors look small could choose those that only look so."""
+    z, evaluations = [], []
+    for seed in range(100):
+        exact = fp.shapley(heterogeneous(12, seed), "exact").values
+        phi = fp.shapley(heterogeneous(12, seed), "sampled", seed, evaluations=4000, target_standard_error=target)
+        sampled = phi.standard_errors > 1e-9
+        z.extend(((phi.values - exact) / np.where(sampled, phi.standard_errors, 1.0))[sampled])
+        evaluations.append(phi.evaluations)
+    assert len(set(evaluations)) > 2  # they stop at different looks
+    assert 0.92 <= np.mean(np.abs(z) <= 1.96) <= 0.98
 
 
 @pytest.mark.parametrize(("n", "evaluations"), [(6, None), (8, None), (14, 450)])
@@ -179,14 +193,18 @@ def test_the_surrogates_contrasts_are_those_over_all_coalitions(n, seed, most):
         np.testing.assert_allclose(features.contrasts(band, c), np.mean(found, axis=0), rtol=1e-9, atol=1e-9)
 
 
-def test_each_part_is_fitted_on_the_others():
-    rng = np.random.default_rng(0)
-    A, v, weight = rng.standard_normal((60, 4)), rng.standard_normal(60), rng.uniform(0.5, 2, 60)
-    for f, c in enumerate(fit_folds(A, v, weight)):
-        others = np.arange(60) % FOLDS != f
-        W = weight[others, None]
-        expected = np.linalg.lstsq(A[others] * W, v[others] * W[:, 0], rcond=None)[0]
-        np.testing.assert_allclose(c, expected, rtol=1e-6)
+@pytest.mark.parametrize("samples", [60, BLOCK, 2 * BLOCK + 37])
+def test_each_part_is_fitted_on_the_others_however_many_blocks(samples):
+    rng, n = np.random.default_rng(0), 7
+    S = rng.random((samples, n)).argsort(axis=1) < rng.integers(2, n - 1, samples)[:, None]
+    v, weight = rng.standard_normal(samples), rng.uniform(0.5, 2, samples)
+    features = Features.of(rng.random(n), rng.random(n), Bands.of(n, 40), samples)
+    left = Surrogate.fitted(features, S, v, weight).leaves(S, v)
+    A, fold = features(S), np.arange(samples) % FOLDS
+    for f in range(FOLDS):
+        own, W = fold == f, weight[fold != f]
+        c = np.linalg.lstsq(A[~own] * W[:, None], v[~own] * W, rcond=None)[0]
+        np.testing.assert_allclose(left[own], v[own] - A[own] @ c, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(("n", "most"), [(4, 40), (5, 40), (43, 40), (44, 40), (100, 40), (1000, 40)])

@@ -80,6 +80,15 @@ def test_the_same_numbers_with_one_and_two_jobs(tmp_path):
     assert (tmp_path / "other" / "fig9.csv").read_bytes() != (tmp_path / "1" / "fig9.csv").read_bytes()
 
 
+def test_points_of_another_program_or_other_data_are_computed_anew(tmp_path, housing, monkeypatch):
+    reproduce(["fig2"], tmp_path, quick=True)
+    for path in (tmp_path / "points-quick").iterdir():
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"seconds": 1e6}))
+    assert reproduce(["fig2"], tmp_path, quick=True)[0].seconds >= 1e6  # kept
+    monkeypatch.setenv("FAIRPOOL_DATA", str(housing))
+    assert reproduce(["fig2"], tmp_path, quick=True)[0].seconds < 1e6
+
+
 def test_a_killed_run_goes_on_where_it_was(tmp_path):
     arguments = ["reproduce", "fig9", "fig3", "--out", tmp_path]
     process = subprocess.Popen([COMMAND, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

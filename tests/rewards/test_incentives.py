@@ -157,7 +157,6 @@ def test_sampling_errors_are_carried_into_rewards_and_rho():
         stated.append(scheme.reward_errors(0.5))
         rhos.append(scheme.rho_rational)
         rho_errors.append(scheme.rho_errors[0])
-        assert scheme.rho_errors[1] >= 0
     seen = np.sqrt(np.mean((np.array(rewards) - exact.rewards(0.5)) ** 2, axis=0))
     said = np.mean(stated, axis=0)
     small = exact.shares < 1
@@ -165,8 +164,8 @@ def test_sampling_errors_are_carried_into_rewards_and_rho():
     assert (said[small] <= 10 * seen[small] + 1e-9).all()
     for word in ("stable", "rational"):
         scheme = fp.RewardScheme(game, fp.shapley(game, "sampled", 0, evaluations=300))
-        fixed = scheme.reward_errors(scheme.rho(word))
-        assert (scheme.reward_errors(word) >= fixed).all()
+        more = scheme.reward_errors(word) - scheme.reward_errors(scheme.rho(word))
+        assert (more[scheme.shares < 1] > 0).all()  # rho is uncertain as well
     none = fp.Contributions(np.array([3.0, -0.1]), np.array([0.1, 0.2]), "sampled", 100)
     with pytest.warns(fp.FairpoolWarning, match="contribute less than nothing"):
         scheme = fp.RewardScheme(fp.TableGame([0, 3, 1, 3]), none)

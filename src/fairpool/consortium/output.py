@@ -118,6 +118,8 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
     else:
         noise = "" if model.eta == 0 else ", with noise on the other parties' labels"
         own = f"It contains no row of another party, but sums over all rows{noise}."
+        if model.holds_inputs_of_others:
+            own = f"It contains sums over all rows{noise}, and with them a row of another party, as all parties agreed."
     sentences = [own]
     if any(f'model for "{result.game.names[i]}"' in warning for warning in run.warnings):
         sentences.append("The other parties have few rows for a model of this size, so that it tells much about them.")

@@ -116,9 +116,9 @@ def execute(
         X, y, test_keys = _sample(preparation.test, encoding, None, progress, seen)
         scores = score_models(collaboration, X, y, encoding.scale)
     duplicates = duplicates_of_keys([p.name for p in parties], [keys for *_, keys in samples], seen)
-    learned = tuple(str(w.message) for w in learning if issubclass(w.category, FairpoolWarning))
+    learned = _texts(learning)
     # Of workers and checkpoints; what the result holds itself is said below.
-    learned += tuple(text for w in valuing if (text := str(w.message)) not in collaboration.warnings)
+    learned += tuple(text for text in _texts(valuing) if text not in collaboration.warnings)
     texts = (*preparation.warnings, *learned, *collaboration.scheme.warnings, *duplicates.warnings)
     texts += (*outlier_warnings(preparation, parties), *overlap_warnings(samples, test_keys, seen))
     if configuration.model.kind == "network" and preparation.public is None:
@@ -151,6 +151,10 @@ def _sample(survey: Survey, encoding: TableEncoding, most: int | None, progress:
     if most is None and blocks:
         X, y = np.vstack([b for b, _ in blocks]), np.concatenate([b for _, b in blocks])
     return X, y, np.concatenate(keys) if keys else kept
+
+
+def _texts(said: list[warnings.WarningMessage]) -> tuple[str, ...]:
+    return tuple(str(w.message) for w in said if issubclass(w.category, FairpoolWarning))
 
 
 def _share_of_keys(preparation: Preparation) -> float:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from fairpool.arrays import FloatArray
-from fairpool.contributions.surrogate import FOLDS, Bands, Features, contrast, fit_folds
+from fairpool.contributions.surrogate import FOLDS, Bands, Features, Surrogate, contrast
+from fairpool.memory import refuse_beyond_memory
 from fairpool.values import Game
 from fairpool.values.game import Evaluator
 from fairpool.workers import Workers
@@ -44,6 +45,9 @@ BOUND_STEPS = 20
 
 CHUNK = 128
 """Coalitions per task."""
+
+BYTES_PER_MEMBERSHIP = 26
+"""Of a sampled coalition and a party, at most: whether it is in, twice while more come; what is made of a band's."""
 
 Memberships = NDArray[np.bool_]
 """Coalitions as rows [N, n]: whether each party is in."""
@@ -87,6 +91,11 @@ def estimate(game: Game, seed: int, evaluations: int, target: float | None, work
         target: The largest standard error wanted.
         workers: Who does it.
     """
+    refuse_beyond_memory(
+        BYTES_PER_MEMBERSHIP * evaluations * game.n,
+        f"a sample of {evaluations} coalitions of {game.n} parties",
+        "give fewer evaluations",
+    )
     n, x, z = game.n, game.alone, game.total - game.without_one
     ends = np.full(n, (game.total - game.empty_value) / n)
     for b in (x, z)[: n - 1]:  # sizes 1 and n-1; of two parties these are the same, one has none
@@ -159,12 +168,10 @@ def _middle(
     k = S.sum(axis=1)
     band, fold, p = bands.of_sizes(k), np.arange(len(v)) % FOLDS, k / n
     counts = np.bincount(band, minlength=len(bands.widths))
-    features = Features.of(x, z, bands, len(v))
-    A = features(S)
     # Weighted as the samples' errors count in the end.
-    c = fit_folds(A, v, bands.widths[band] / (counts[band] * np.sqrt(p * (1 - p))))
-    left = v - np.einsum("sq,sq->s", A, c[fold])
-    explained = np.array([[features.contrasts(b, c_f) for b in range(len(counts))] for c_f in c])
+    weight = bands.widths[band] / (counts[band] * np.sqrt(p * (1 - p)))
+    surrogate = Surrogate.fitted(Features.of(x, z, bands, len(v)), S, v, weight)
+    left, explained = surrogate.leaves(S, v), surrogate.contrasts()
     phi, of_one = np.zeros(n), np.empty((len(counts), n))
     for b, width in enumerate(bands.widths):
         s = np.flatnonzero(band == b)

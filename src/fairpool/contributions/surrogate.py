@@ -28,6 +28,9 @@ MOST_COEFFICIENTS = 1000
 SMOOTH = 3
 """How many functions of k every coefficient is a combination of."""
 
+BLOCK = 400 * FOLDS
+"""Samples whose terms are in memory at a time: a multiple of FOLDS."""
+
 RIDGE = 1e-13
 """Of the largest: keeps features that say the same from having huge coefficients of opposite sign."""
 
@@ -141,13 +144,49 @@ def contrast(b: FloatArray) -> FloatArray:
     return np.asarray((b - b.mean()) * len(b) / (len(b) - 1))
 
 
-def fit_folds(A: FloatArray, v: FloatArray, weight: FloatArray) -> FloatArray:
-    """Coefficients [FOLDS, q]: row f by weighted least squares from the samples s with s % FOLDS != f."""
-    A, v = A * weight[:, None], v * weight
-    scale = np.sqrt((A**2).sum(axis=0))
-    scale[scale == 0] = 1.0
-    A = A / scale
-    parts = [(A[f::FOLDS].T @ A[f::FOLDS], A[f::FOLDS].T @ v[f::FOLDS]) for f in range(FOLDS)]
-    H, h = sum(H for H, _ in parts), sum(h for _, h in parts)
-    ridge = RIDGE * np.eye(len(scale))
-    return np.array([np.linalg.solve(H - H_f + ridge, h - h_f) / scale for H_f, h_f in parts])
+@dataclass(frozen=True, eq=False)
+class Surrogate:
+    """The game that is like the sampled one: FOLDS of them, each for the samples that it was not fitted to.
+
+    Sample s belongs to fold s % FOLDS. The terms of many samples would take much memory: they are made block by block.
+
+    Attributes:
+        features: The terms.
+        coefficients: [FOLDS, q].
+    """
+
+    features: Features
+    coefficients: FloatArray
+
+    @classmethod
+    def fitted(cls, features: Features, S: NDArray[np.bool_], v: FloatArray, weight: FloatArray) -> "Surrogate":
+        """By weighted least squares, fold f from all samples but its own."""
+        q = features(S[:1]).shape[1]
+        H, h = np.zeros((FOLDS, q, q)), np.zeros((FOLDS, q))
+        for block in _blocks(len(v)):
+            A, b = features(S[block]) * weight[block, None], v[block] * weight[block]
+            for f in range(FOLDS):
+                H[f] += A[f::FOLDS].T @ A[f::FOLDS]
+                h[f] += A[f::FOLDS].T @ b[f::FOLDS]
+        scale = np.sqrt(H.sum(axis=0).diagonal())
+        scale = np.where(scale == 0, 1.0, scale)
+        H, h = H / np.outer(scale, scale), h / scale
+        ridge = RIDGE * np.eye(len(scale))
+        return cls(features, np.linalg.solve(H.sum(axis=0) - H + ridge, (h.sum(axis=0) - h)[..., None])[..., 0] / scale)
+
+    def leaves(self, S: NDArray[np.bool_], v: FloatArray) -> FloatArray:
+        """What it does not explain of the samples' values [N], each by its own fold."""
+        left = np.empty(len(v))
+        for block in _blocks(len(v)):
+            fold = np.arange(len(v[block])) % FOLDS
+            left[block] = v[block] - np.einsum("sq,sq->s", self.features(S[block]), self.coefficients[fold])
+        return left
+
+    def contrasts(self) -> FloatArray:
+        """What it contributes to every party's contrast: by fold, band and party [FOLDS, bands, n]."""
+        bands = range(len(self.features.bands.widths))
+        return np.array([[self.features.contrasts(band, c) for band in bands] for c in self.coefficients])
+
+
+def _blocks(samples: int) -> list[slice]:
+    return [slice(start, start + BLOCK) for start in range(0, samples, BLOCK)]

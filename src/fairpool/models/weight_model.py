@@ -148,7 +148,8 @@ class WeightModel(ABC):
             raise DataError(f'party "{party.name}" has a noise variance per row; a summary needs one for all its rows')
         s2 = float(noise[0]) if len(noise) else self.noise_variance
         inputs = party.X.shape[1]
-        return PartySummary(party.name, *self.moments(party.X, party.y), s2, len(party), inputs, self.probe(inputs))
+        probe = self.probe(inputs)  # first, since it refuses a model for other inputs
+        return PartySummary(party.name, *self.moments(party.X, party.y), s2, len(party), inputs, probe)
 
     def moments(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """A^T A [d, d] and A^T (y - prior mean) [d] of some rows, as they are: for batches, checked when summed up."""

@@ -93,6 +93,11 @@ def _local(name: str) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
+def local_files() -> list[Path]:
+    """The data sets that are in the folder."""
+    return [path for name in ("california_housing.csv", "boston_housing.csv") if (path := _local(name))]
+
+
 def _read(path: Path, target: str, removed: tuple[str, ...]) -> Dataset:
     with path.open(encoding="utf-8", newline="") as stream:
         names, *rows = csv.reader(stream)

@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import hashlib
 import io
 import json
 import time
@@ -19,6 +20,7 @@ from fairpool.files import write_atomically
 from fairpool.paper import charts, claims
 from fairpool.paper.along_rho import run_along_rho
 from fairpool.paper.claims import Claim
+from fairpool.paper.datasets import local_files
 from fairpool.paper.scatter import SETTINGS, run_split
 from fairpool.paper.valuation import run_valuation
 from fairpool.report.charts import styled
@@ -179,7 +181,7 @@ def reproduce(
     quick: bool = False,
     report: Report = lambda *_: None,
 ) -> list[Outcome]:
-    """Run figures, each task once: what an earlier run with the same seed finished is kept.
+    """Run figures, each task once: what an earlier run finished is kept, if seed, data and program are the same.
 
     Args:
         figures: Names, such as "fig3"; or "all".
@@ -189,7 +191,7 @@ def reproduce(
         quick: A small version of everything.
         report: Called as tasks are done.
     """
-    names = _checked(figures)
+    names, stamp = _checked(figures), _stamp()
     out.mkdir(parents=True, exist_ok=True)
     work = out / ("points-quick" if quick else "points")
     work.mkdir(exist_ok=True)
@@ -197,7 +199,7 @@ def reproduce(
     results: dict[tuple[str, int], dict[str, Any]] = {}
     waiting = []
     for key in wanted:
-        kept = _load(_path(work, *key, seed))
+        kept = _load(_path(work, *key, seed), stamp)
         if kept is None:
             waiting.append(key)
         else:
@@ -206,7 +208,7 @@ def reproduce(
     def done(key: tuple[str, int], found: dict[str, Any]) -> None:
         results[key] = found
         if "problem" not in found:
-            write_atomically(_path(work, *key, seed), json.dumps(found).encode())
+            write_atomically(_path(work, *key, seed), json.dumps({"of": stamp, **found}).encode())
         name = key[0]
         report(name, sum(k[0] == name for k in results), FIGURES[name].tasks(quick))
 
@@ -246,12 +248,21 @@ def _path(work: Path, name: str, task: int, seed: int) -> Path:
     return work / f"{name}-{task}-seed{seed}.json"
 
 
-def _load(path: Path) -> dict[str, Any] | None:
+def _stamp() -> str:
+    """A hash of what points depend on beside figure, task and seed: this program, and the data at hand."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in (*sorted(Path(__file__).parents[1].rglob("*.py")), *local_files()):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _load(path: Path, stamp: str) -> dict[str, Any] | None:
+    """What was kept, unless by another version or from other data."""
     try:
         found: dict[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError):
         return None
-    return found
+    return found if found.get("of") == stamp else None
 
 
 def _outcome(name: str, parts: list[dict[str, Any]]) -> Outcome:

@@ -124,7 +124,9 @@ class RewardScheme:
         stands for it (`rho_errors`). Whose phi is not above 0 may deserve as much as its interval allows.
         """
         number, rewards = self.rho(rho), self.rewards(rho)
-        of_rho = dict(zip(("rational", "stable"), self.rho_errors, strict=True)).get(str(rho), 0.0) * (number < 1)
+        limits = {"rational": (self.rho_rational, self.rho_errors[0]), "stable": (self.rho_stable, self.rho_errors[1])}
+        limit, error = limits.get(str(rho), (number, 0.0))
+        of_rho = error * (limit - Z_95 * error < 1)  # beyond, it is 1 for certain
         with np.errstate(divide="ignore"):
             logs = np.where(self.shares > 0, -np.log(self.shares), 0.0)
         found = rewards * (number * self.share_errors + logs * of_rho)

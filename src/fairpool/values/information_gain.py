@@ -13,7 +13,7 @@ from fairpool.information import KernelSpace, RewardCurve, WeightSpace
 from fairpool.memory import refuse_beyond_memory
 from fairpool.models import GaussianProcess, Model, PartySummary, TrainedPosterior, WeightModel
 from fairpool.parties import Party, Pool, check_names
-from fairpool.values.game import EXACT_LIMIT, Evaluator, Game
+from fairpool.values.game import Evaluator, Game
 from fairpool.workers import Workers
 
 MOST_CURVE_BYTES = 1 << 30
@@ -58,11 +58,7 @@ class InformationGain(Game):
             _refuse_too_many_weights(self.n, len(self.summaries[0].moment))
             return WeightSpace(np.array([s.gram / s.noise_variance for s in self.summaries]), noise)
         if isinstance(self.model, GaussianProcess):
-            refuse_beyond_memory(
-                KernelSpace.memory(self.pool.sizes, all_values=self.n <= EXACT_LIMIT),
-                f"an exact Gaussian process of {sum(self.pool.sizes)} rows",
-                "use a sparse one (SparseGaussianProcess), or fewer rows",
-            )
+            self._refuse_too_many_rows(KernelSpace.memory(self.pool.sizes, all_values=False))
             return KernelSpace.of(self.model.covariance(self.pool.X), self.pool.sizes, self.pool.noise)
         A = self.model.whitened_features(self.pool.X)
         if len(A) < A.shape[1]:  # fewer rows than weights
@@ -76,6 +72,9 @@ class InformationGain(Game):
 
     def all_values(self, workers: Workers) -> FloatArray:
         """All 2**n values, sharing work between coalitions."""
+        if self.pool is not None and isinstance(self.model, GaussianProcess):
+            needed = KernelSpace.memory(self.pool.sizes, all_values=True, workers=workers.here)
+            self._refuse_too_many_rows(needed, 'sample the contributions (shapley(game, method="sampled")), ')
         return self.space.values(workers)
 
     @property
@@ -89,6 +88,10 @@ class InformationGain(Game):
         if isinstance(self.space, KernelSpace) and not self.tabulated:
             return read_only(self.space.without_one())
         return read_only(self.evaluator.values_of(~np.eye(self.n, dtype=bool)))
+
+    def _refuse_too_many_rows(self, needed: float, first: str = "") -> None:
+        rows = f"an exact Gaussian process of {sum(self.rows)} rows"
+        refuse_beyond_memory(needed, rows, f"{first}use a sparse one (SparseGaussianProcess), or fewer rows")
 
     def posterior(self, coalition: Coalition) -> TrainedPosterior:
         """The model trained on a coalition's data D_C, labels and all."""
