@@ -92,5 +92,5 @@ if __name__ == "__main__":
     measure(sys.argv[1], 10, 5)
     if not (slow and quick()):
         measure(sys.argv[1], 16, 1 if slow or quick() else 3)
-    if not (slow or quick()):
+    if not quick():
         measure(sys.argv[1], 20, 1)
