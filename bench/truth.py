@@ -18,18 +18,23 @@ from pathlib import Path
 import numpy as np
 
 from bench.games import TABLES, ValueFunction, precisions
-from bench.measure import FOLDER
+from bench.measure import FOLDER, quick
 
-ENUMERATED, PILOT, SAMPLES, BATCHES = 150_000, 20_000, 5000, 20
-"""Largest number of coalitions enumerated; coalitions per size in the pilot, and in each batch; batches."""
+ENUMERATED, SAMPLES = 150_000, 5000
+"""Largest number of coalitions enumerated; coalitions per size in a batch."""
+
+PILOT, BATCHES = (5000, 4) if quick() else (20_000, 20)
+"""Coalitions per size in the pilot; batches."""
 
 Averages = tuple[np.ndarray, np.ndarray]
 """v_s(i) and v_s(not i), [n] each."""
 
 
 def truth(kind: str) -> tuple[np.ndarray, float]:
-    """phi [n] and the root mean square of its standard errors; computed once and kept."""
-    path = _path(kind)
+    """phi [n] and the root mean square of its standard errors; computed once and kept, when quick less precisely."""
+    path = _path(kind, "")
+    if quick() and not path.exists():
+        path = _path(kind, "quick-")
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(_compute(kind)))
@@ -37,8 +42,8 @@ def truth(kind: str) -> tuple[np.ndarray, float]:
     return np.array(known["phi"]), known["standard_error"]
 
 
-def _path(kind: str) -> Path:
-    return FOLDER / "truth" / f"{kind.strip('.')}.json"
+def _path(kind: str, precision: str) -> Path:
+    return FOLDER / "truth" / f"{precision}{kind.strip('.')}.json"
 
 
 def _compute(kind: str) -> dict:
