@@ -64,6 +64,17 @@ def test_all_values_are_those_of_this_machine(executor, name):
     np.testing.assert_allclose(there.values(executor), here.values(), rtol=1e-12, atol=1e-12)
 
 
+def test_what_all_tasks_need_is_on_every_worker_once(running):
+    space = fp.InformationGain(MODELS["blr"], make_parties([3] * 12, 0)).space
+    with connected(running.address) as client:
+        workers = Workers(client.get_executor())
+        first = space.values(workers)
+        [(_, placed)] = workers._placed
+        assert len(client.who_has([placed])[placed.key]) == 2
+        np.testing.assert_array_equal(space.values(workers), first)
+        assert workers._placed[0][1] is placed
+
+
 def test_a_validation_gain_and_a_client_instead_of_its_executor(running):
     parties = make_parties([4, 6, 5, 3, 3, 2, 4], 1)
     X = np.random.default_rng(0).standard_normal((9, 3))

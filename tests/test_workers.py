@@ -234,3 +234,7 @@ def test_a_containers_limit_counts(monkeypatch, tmp_path):
     assert machine_memory() >= whole
     monkeypatch.setattr("fairpool.memory.LIMITS", [tmp_path / "limit"])
     assert machine_memory() == whole // 2
+    monkeypatch.delattr(os, "sysconf")  # as on Windows
+    assert machine_memory() == whole // 2
+    monkeypatch.setattr("fairpool.memory.LIMITS", [])
+    assert machine_memory() > whole

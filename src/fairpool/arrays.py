@@ -15,6 +15,9 @@ from fairpool.errors import DataError
 FloatArray = NDArray[np.float64]
 """An array of float64, the only kind of number fairpool computes with."""
 
+TINY = float(np.finfo(float).tiny)
+"""The smallest ordinary number, for what must not be 0."""
+
 
 def read_only(array: FloatArray) -> FloatArray:
     """The same numbers in an array that nobody can change."""

@@ -13,7 +13,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairpool.arrays import FloatArray, as_generator, read_only
+from fairpool.arrays import TINY, FloatArray, as_generator, read_only
 from fairpool.audit import find_duplicates, held_out_residuals
 from fairpool.contributions import Contributions, shapley
 from fairpool.errors import FairpoolWarning
@@ -28,7 +28,7 @@ from fairpool.verdicts import Verdicts
 from fairpool.workers import Workers
 
 SAMPLING_SEED = 0
-TINY = float(np.finfo(float).tiny)
+"""Which coalitions are sampled is no secret, and the same in every run: so a run can be resumed."""
 
 
 @dataclass(frozen=True, eq=False)

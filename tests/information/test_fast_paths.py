@@ -85,6 +85,16 @@ def test_reward_curves_by_factors_by_eigenvalues_and_by_one_spectrum(sizes, seed
                         assert curve.slope == pytest.approx(slope, rel=1e-3, abs=1e-3)
 
 
+def test_curves_of_many_parties_are_kept_small_only_where_one_spectrum_serves_all():
+    parties = parties_of([3] * kernel_space.MANY_PARTIES, 0, copies=False)
+    mixed = [fp.Party(p.name, p.X, p.y, noise_variance=0.1 + i) for i, p in enumerate(parties)]
+    alike, different = (fp.InformationGain(MODELS["rough"], p).space for p in (parties, mixed))
+    assert isinstance(alike.reward_curve(0, 0.1), reward_curve.SharedSpectrumCurve)
+    assert alike.curve_bytes == 0
+    assert not isinstance(different.reward_curve(0, 0.1), reward_curve.SharedSpectrumCurve)
+    assert different.curve_bytes == 8 * len(different.B) ** 2
+
+
 @settings(deadline=None)
 @given(sizes.filter(lambda s: len(s) > 1), st.integers(0, 10**6), st.sampled_from(sorted(MODELS)))
 def test_the_noise_realises_the_reward_by_a_dense_computation(sizes, seed, name):

@@ -85,6 +85,11 @@ def test_points_of_another_program_or_other_data_are_computed_anew(tmp_path, hou
     for path in (tmp_path / "points-quick").iterdir():
         path.write_text(json.dumps(json.loads(path.read_text()) | {"seconds": 1e6}))
     assert reproduce(["fig2"], tmp_path, quick=True)[0].seconds >= 1e6  # kept
+    for path in (tmp_path / "points-quick").iterdir():
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"of": "another program"}))
+    assert reproduce(["fig2"], tmp_path, quick=True)[0].seconds < 1e6
+    for path in (tmp_path / "points-quick").iterdir():
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"seconds": 1e6}))
     monkeypatch.setenv("FAIRPOOL_DATA", str(housing))
     assert reproduce(["fig2"], tmp_path, quick=True)[0].seconds < 1e6
 

@@ -166,6 +166,11 @@ def test_sampling_errors_are_carried_into_rewards_and_rho():
         scheme = fp.RewardScheme(game, fp.shapley(game, "sampled", 0, evaluations=300))
         more = scheme.reward_errors(word) - scheme.reward_errors(scheme.rho(word))
         assert (more[scheme.shares < 1] > 0).all()  # rho is uncertain as well
+    for alone, uncertain in ((0.7, True), (0.595, True), (0.5, False)):  # rho_r below 1, a little above, far above
+        phi = fp.Contributions(np.array([1.0, 0.6]), np.array([0.01, 0.01]), "sampled", 100)
+        scheme = fp.RewardScheme(fp.TableGame([0, 1, alone, 1]), phi)
+        more = scheme.reward_errors("rational") - scheme.reward_errors(scheme.rho("rational"))
+        assert (more[1] > 0) == uncertain, scheme.rho_rational
     none = fp.Contributions(np.array([3.0, -0.1]), np.array([0.1, 0.2]), "sampled", 100)
     with pytest.warns(fp.FairpoolWarning, match="contribute less than nothing"):
         scheme = fp.RewardScheme(fp.TableGame([0, 3, 1, 3]), none)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from fairpool.arrays import FloatArray
+from fairpool.arrays import TINY, FloatArray
 from fairpool.contributions.surrogate import FOLDS, Bands, Features, Surrogate, contrast
 from fairpool.memory import refuse_beyond_memory
 from fairpool.values import Game
@@ -163,7 +163,7 @@ def _middle(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """What the sizes 2 .. n-2 contribute to phi, its standard error [n each], and where more samples help most."""
     n = S.shape[1]
-    unit = max(float(np.abs(v).max()), np.finfo(float).tiny)
+    unit = max(float(np.abs(v).max()), TINY)
     v = v / unit  # squares must neither overflow nor vanish
     k = S.sum(axis=1)
     band, fold, p = bands.of_sizes(k), np.arange(len(v)) % FOLDS, k / n
@@ -184,7 +184,7 @@ def _middle(
     of_one = np.where(few, np.maximum(of_one, _mean_of_neighbours(of_one)), of_one)
     variance = (of_one / counts[:, None]).sum(axis=0)
     doubt = ((of_one / counts[:, None]) ** 2 / (counts - 1)[:, None]).sum(axis=0)
-    wanted = np.sqrt(_mean_of_neighbours(of_one).mean(axis=1) + np.finfo(float).tiny)
+    wanted = np.sqrt(_mean_of_neighbours(of_one).mean(axis=1) + TINY)
     # Of few samples the variance is uncertain, too: widened (Welch, Satterthwaite), so that 1.96 errors are 95%.
     with np.errstate(invalid="ignore"):
         widening = np.nan_to_num(stdtrit(variance**2 / doubt, 0.975) / Z_95, nan=1.0)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.arrays import FloatArray
+from fairpool.arrays import TINY, FloatArray
 
 FOLDS = 10
 """The samples are split into so many parts; what is used on one is fitted on the others."""
@@ -84,7 +84,7 @@ class Features:
         levels = len(bands.widths) + 2 * int((bands.widths > 1).sum())
         needed = levels + np.cumsum([2 * SMOOTH, 3 * SMOOTH, SMOOTH * len(x)])
         groups = int(((SAMPLES_PER_COEFFICIENT * needed <= samples) & (needed <= MOST_COEFFICIENTS)).sum())
-        x, z = (b / max(float(np.abs(b).max()), np.finfo(float).tiny) for b in (x, z))
+        x, z = (b / max(float(np.abs(b).max()), TINY) for b in (x, z))
         return cls(x, z, bands, groups)
 
     def __call__(self, S: NDArray[np.bool_]) -> FloatArray:

@@ -8,7 +8,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
 
-from fairpool.arrays import FloatArray
+from fairpool.arrays import TINY, FloatArray
 from fairpool.models.kernel_gradients import kernel_with_gradient
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -70,6 +70,6 @@ def independent_rows(K_UU: FloatArray) -> NDArray[np.intp]:
     """
     if not np.isfinite(K_UU).all():
         raise np.linalg.LinAlgError
-    tolerance = 10 * len(K_UU) * np.finfo(float).eps * max(float(np.diag(K_UU).max()), np.finfo(float).tiny)
+    tolerance = 10 * len(K_UU) * np.finfo(float).eps * max(float(np.diag(K_UU).max()), TINY)
     _, pivots, rank, _ = dpstrf(K_UU, tol=tolerance, lower=1)
     return np.sort(pivots[:rank] - 1).astype(np.intp)

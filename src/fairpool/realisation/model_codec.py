@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process import kernels as sk
 
-from fairpool.arrays import FloatArray
+from fairpool.arrays import TINY, FloatArray
 from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
 from fairpool.errors import RewardFileError
 from fairpool.models import (
@@ -16,8 +16,6 @@ from fairpool.models import (
     SparseGaussianProcess,
 )
 from fairpool.models.features import ACTIVATIONS
-
-TINY = float(np.finfo(float).tiny)
 
 KERNELS: dict[str, tuple[str, ...]] = {
     "ConstantKernel": ("constant_value",),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from fairpool.arrays import FloatArray, as_count, as_generator
+from fairpool.arrays import TINY, FloatArray, as_count, as_generator
 from fairpool.information import KernelSpace
 from fairpool.models import KernelPosterior, SparseGaussianProcess, TrainedPosterior, WeightModel
 from fairpool.realisation.model_reward import ModelReward
@@ -148,6 +148,6 @@ def _shows_others(game: InformationGain, i: int, posterior: TrainedPosterior) ->
     if game.pool is None or not isinstance(posterior.model, SparseGaussianProcess):
         return False
     others = game.pool.X[game.pool.owner != i]
-    scale = np.maximum(game.pool.X.std(axis=0), np.finfo(float).tiny)
+    scale = np.maximum(game.pool.X.std(axis=0), TINY)
     # Not to the byte: the centre of a cluster of one row is that row only up to rounding.
     return bool(len(others) and (cdist(posterior.model.inducing_points / scale, others / scale) < 1e-6).any())

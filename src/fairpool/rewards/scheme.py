@@ -7,15 +7,13 @@ from math import floor
 
 import numpy as np
 
-from fairpool.arrays import FloatArray, read_only
+from fairpool.arrays import TINY, FloatArray, read_only
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
 from fairpool.contributions.sampling import Z_95
 from fairpool.errors import FairpoolWarning, GameError, RewardError
 from fairpool.rewards.ties import parties_up_to, snap_ties
 from fairpool.values import Game, check_properties, tolerance_of
-
-TINY = float(np.finfo(float).tiny)
 
 WORDS = ("fair", "rational", "stable", "welfare")
 """Names for the four values of rho that Theorem 1 speaks of."""

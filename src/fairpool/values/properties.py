@@ -5,6 +5,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from fairpool.arrays import TINY
 from fairpool.coalitions import name_of, names_of, with_pair, with_party, without_party
 from fairpool.values.game import EXACT_LIMIT, Game
 from fairpool.verdicts import Verdict, Verdicts, Witness
@@ -16,7 +17,7 @@ RELATIVE_TOLERANCE = 1e-9
 def tolerance_of(game: Game) -> float:
     """How far apart two of the game's values may be and still be the same."""
     values = game.values() if game.enumerable else np.append(game.alone, game.total)
-    return max(RELATIVE_TOLERANCE * float(np.abs(values).max()), game.rounding_error, np.finfo(float).tiny)
+    return max(RELATIVE_TOLERANCE * float(np.abs(values).max()), game.rounding_error, TINY)
 
 
 def check_properties(game: Game) -> Verdicts:
