@@ -14,7 +14,7 @@ from fairpool.__about__ import __version__
 from fairpool.checkpoint import Checkpoint
 from fairpool.cluster import open_executor
 from fairpool.consortium.example import write_example
-from fairpool.consortium.output import refuse_existing, result_of, write_output
+from fairpool.consortium.output import refuse_output, result_of, write_output
 from fairpool.consortium.prediction import as_csv, describe_reward, predict_file
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
@@ -235,7 +235,7 @@ def _run(
     executor: Executor | None,
     checkpoint: Checkpoint | None,
 ) -> None:
-    refuse_existing(out, force)
+    refuse_output(out, force)
     with show.progress() as progress:
         workers = Workers(executor, progress, checkpoint)
         preparation = prepare(folder, workers)

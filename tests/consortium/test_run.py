@@ -15,10 +15,11 @@ import typer
 from projects import COMMAND, MODELS, fairpool, project, table, write
 
 import fairpool as fp
-from fairpool.consortium.output import write_output
+from fairpool.consortium.output import refuse_output, write_output
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
 from fairpool.consortium.tables import sha256
+from fairpool.errors import DataError
 
 
 def result_of(out):
@@ -376,6 +377,21 @@ def test_a_letter_says_so_where_sums_are_sums_of_one_row(tmp_path):
     of_many, of_one = (folder / f"result/parties/Party-{i}/letter.html" for i in range(2))
     assert "and with them a row of another party, as all parties agreed" in of_many.read_text()
     assert "It contains no row of another party" in of_one.read_text()
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_before_anything_is_computed(tmp_path):
+    folder = project(tmp_path / "p")
+    (tmp_path / "file").write_text("mine")
+    for out in (tmp_path / "file" / "x", tmp_path / "file" / "x" / "y"):
+        with pytest.raises(
+            DataError, match=r"x.*: cannot be written, as .*file is no folder to write in; give another"
+        ):
+            refuse_output(out, force=False)
+    done = fairpool("run", folder, "--out", tmp_path / "file" / "x")
+    assert (done.returncode, "is no folder to write in" in done.stderr) == (2, True)
+    assert (tmp_path / "file").read_text() == "mine"
+    refuse_output(tmp_path / "new" / "and" / "deep", force=False)
+    assert not (tmp_path / "new").exists()
 
 
 def test_an_unexpected_fault_shows_no_traceback(monkeypatch, capsys):

@@ -31,8 +31,14 @@ RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{kind}{k}" for kind in ("COM", "LPT"
 """Names that some systems do not allow."""
 
 
-def refuse_existing(out: Path, force: bool) -> None:
-    """Refuse to replace anything, unless told to; and then only what a run of ours wrote."""
+def refuse_output(out: Path, force: bool) -> None:
+    """Refuse a place that cannot be written to, before anything is computed, and to replace anything unless told to.
+
+    What is replaced is only what a run of ours wrote.
+    """
+    above = next(folder for folder in out.absolute().parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise DataError(f"{out}: cannot be written, as {above} is no folder to write in; give another --out")
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     if not force:
@@ -43,26 +49,19 @@ def refuse_existing(out: Path, force: bool) -> None:
 
 def write_output(run: Run, out: Path, force: bool) -> None:
     """Write everything to a folder beside `out`, then put it in its place in one step."""
-    refuse_existing(out, force)
-    _make_parent(out)
-    _remove_leftovers(out)
+    refuse_output(out, force)
     partial = out.parent / f".{out.name}.partial-{os.getpid()}"
     try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(out)
         partial.mkdir(mode=0o700)
         _write_operator(run, partial / "operator")
         _write_parties(run, partial / "parties")
         _put_in_place(partial, out)
     except OSError as error:
-        raise DataError(f"{error.filename or out}: cannot be written ({error.strerror or error})") from None
+        raise DataError(f"{out}: cannot be written ({error.strerror or error}); give another --out") from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-
-
-def _make_parent(out: Path) -> None:
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{out.parent}: cannot be made a folder ({error.strerror}); give another --out") from None
 
 
 def _write_operator(run: Run, folder: Path) -> None:

@@ -51,7 +51,9 @@ class Source:
         else:
             files = sorted(Path(f) for f in glob.glob(str(path)) if Path(f).is_file())
             if not files:
-                raise DataError(f"{owner}: {path} is no file or folder, and matches none")
+                raise DataError(
+                    f"{owner}: {path} is no file or folder, and matches none; correct its data in the configuration"
+                )
         for file in files:
             if file.suffix.lower() not in SUFFIXES:
                 raise DataError(f"{owner}: {file} is neither .csv nor .parquet")
