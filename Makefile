@@ -36,7 +36,7 @@ $(READY): pyproject.toml
 	touch $@
 
 screenshots: $(READY)
-	$(BIN)/python docs/take_screenshots.py
+	$(BIN)/python -m docs.take_screenshots
 
 # The peers get environments of their own under .bench/; QUICK=1 takes under three minutes once these are there.
 bench: $(READY)

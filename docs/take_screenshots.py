@@ -7,12 +7,11 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "report"))
 
-from browser import chromium, open_page  # noqa: E402
-
 from fairpool.consortium.example import write_example  # noqa: E402
 from fairpool.consortium.output import write_output  # noqa: E402
 from fairpool.consortium.preparation import prepare  # noqa: E402
 from fairpool.consortium.run import execute  # noqa: E402
+from tests.support.browser import chromium, open_page  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 SHOTS = {

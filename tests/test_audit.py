@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import fairpool as fp
-from examples import MODELS, P, labels, make_parties
+from tests.support.examples import MODELS, P, labels, make_parties
 
 
 def test_duplicates_are_counted_within_and_across():

@@ -5,7 +5,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, ExpSineSquared, Kernel, WhiteKernel
 
 import fairpool as fp
-from examples import P
+from tests.support.examples import P
 
 X = np.random.default_rng(0).standard_normal((12, P))
 y = X[:, 0]

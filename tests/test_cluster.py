@@ -9,12 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from distributed import Client
-from projects import fairpool, project
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
-from dask_cluster import cluster
-from examples import MODELS, make_parties
 from fairpool.checkpoint import Checkpoint
 from fairpool.cluster import open_executor
 from fairpool.consortium.statistics import summarise_files
@@ -22,6 +19,9 @@ from fairpool.encoding import NumberColumn, TableEncoding
 from fairpool.errors import ClusterError
 from fairpool.paper.reproduction import reproduce
 from fairpool.workers import Workers
+from tests.support.dask_cluster import cluster
+from tests.support.examples import MODELS, make_parties
+from tests.support.projects import fairpool, project
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 

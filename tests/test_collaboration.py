@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 import fairpool as fp
-from examples import MODELS, P, make_parties
+from tests.support.examples import MODELS, P, make_parties
 
 
 @pytest.mark.parametrize("name", MODELS)

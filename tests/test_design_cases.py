@@ -5,8 +5,8 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
-from examples import MODELS, P, labels, make_parties
 from fairpool.realisation.noise import label_noise
+from tests.support.examples import MODELS, P, labels, make_parties
 
 
 def scheme_of(v, names=None):

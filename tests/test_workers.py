@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import fairpool as fp
-from examples import MODELS, make_parties
 from fairpool.checkpoint import Checkpoint, digest_of
 from fairpool.cluster import open_executor
 from fairpool.errors import DataError, FairpoolWarning
 from fairpool.memory import machine_memory, refuse_beyond_memory
 from fairpool.workers import Workers, as_workers
-from worker_tasks import blas_threads, die_unless_in
+from tests.support.examples import MODELS, make_parties
+from tests.support.worker_tasks import blas_threads, die_unless_in
 
 SIZES = [4, 0, 7, 1, 3, 5, 2, 6, 3, 4, 2]
 

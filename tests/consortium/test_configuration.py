@@ -1,10 +1,10 @@
 import re
 
 import pytest
-from projects import project
 
 from fairpool.consortium.configuration import Configuration, ConfigurationError, load_configuration
 from fairpool.consortium.example import CONFIGURATION
+from tests.support.projects import project
 
 GOOD = 'target = "y"\n[[parties]]\nname = "a"\ndata = "a.csv"\n'
 

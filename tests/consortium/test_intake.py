@@ -3,7 +3,6 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from projects import project, table, write
 
 from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.intake import Moments
@@ -11,6 +10,7 @@ from fairpool.consortium.preparation import prepare
 from fairpool.consortium.statistics import encoded_batches
 from fairpool.consortium.tables import Source
 from fairpool.workers import no_progress
+from tests.support.projects import project, table, write
 
 
 def refuse(folder):

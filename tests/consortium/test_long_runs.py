@@ -9,13 +9,13 @@ import time
 import numpy as np
 import pytest
 import typer
-from projects import COMMAND, fairpool, project
 
 from fairpool.checkpoint import Checkpoint
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
 from fairpool.screen import screen
 from fairpool.workers import Workers
+from tests.support.projects import COMMAND, fairpool, project
 
 MANY = 'kind = "gp"\nkernel = "rbf"\nlearn = false\nnoise_variance = 0.1'
 

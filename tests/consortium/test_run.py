@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 import typer
-from projects import COMMAND, MODELS, fairpool, project, table, write
 
 import fairpool as fp
 from fairpool.consortium.output import refuse_output, write_output
@@ -20,6 +19,7 @@ from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
 from fairpool.consortium.tables import sha256
 from fairpool.errors import DataError
+from tests.support.projects import COMMAND, MODELS, fairpool, project, table, write
 
 
 def result_of(out):

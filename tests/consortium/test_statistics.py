@@ -7,11 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from projects import write
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
-from examples import COVARIANCE, INDUCING, P, network
 from fairpool.consortium import intake, statistics, tables
 from fairpool.consortium.intake import Piece, survey
 from fairpool.consortium.statistics import row_keys, summarise_files
@@ -19,6 +17,8 @@ from fairpool.consortium.tables import Source
 from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
 from fairpool.errors import DataError
 from fairpool.workers import Workers
+from tests.support.examples import COVARIANCE, INDUCING, P, network
+from tests.support.projects import write
 
 LEVELS = ("red", "green")
 ENCODING = TableEncoding(

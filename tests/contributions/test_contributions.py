@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 
 import fairpool as fp
-import oracles
-from examples import MODELS, make_parties
-from games import tables
+from tests.support import oracles
+from tests.support.examples import MODELS, make_parties
+from tests.support.games import tables
 
 
 @given(tables())

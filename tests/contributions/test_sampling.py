@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairpool as fp
-from examples import MODELS
 from fairpool.contributions.sampling import fewest_evaluations
 from fairpool.contributions.surrogate import BLOCK, FOLDS, Bands, Features, Surrogate
-from games import tables
+from tests.support.examples import MODELS
+from tests.support.games import tables
 
 
 class Fresh(fp.Game):

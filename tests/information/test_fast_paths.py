@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import fairpool as fp
-import oracles
 from fairpool.information import elimination, kernel_space, reward_curve, weight_space
 from fairpool.values import tolerance_of
+from tests.support import oracles
 
 MODELS = {
     "near singular": fp.GaussianProcess(RBF(1e3), 0.1),

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairpool as fp
-import oracles
-from examples import MODELS, NOISES, make_parties
 from fairpool.information import DenseCurve, PencilCurve
+from tests.support import oracles
+from tests.support.examples import MODELS, NOISES, make_parties
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -7,11 +7,11 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, RationalQuadratic
 
 import fairpool as fp
-import oracles
-from examples import INDUCING, P, labels
 from fairpool.models import kernel_gradients
 from fairpool.models.kernel_gradients import has_own_gradient, kernel_with_gradient
 from fairpool.models.likelihoods import dtc_likelihood, gp_likelihood
+from tests.support import oracles
+from tests.support.examples import INDUCING, P, labels
 
 OWN = {
     "rbf": RBF(1.3),

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from check_model import check_model
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, DotProduct, Matern, WhiteKernel
 
 import fairpool as fp
-from examples import MODELS, P, labels
+from tests.support.check_model import check_model
+from tests.support.examples import MODELS, P, labels
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -61,8 +61,8 @@ def test_gp_with_a_linear_kernel_equals_blr(data):
 
 
 def test_blr_in_kernel_space_equals_weight_space():
-    from examples import make_parties
     from fairpool.information import KernelSpace, WeightSpace
+    from tests.support.examples import make_parties
 
     wide = MODELS["blr-wide"]
     few, many = make_parties([5, 8, 0, 3], 2), make_parties([50, 40, 30], 2)

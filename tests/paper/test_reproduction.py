@@ -9,13 +9,13 @@ import time
 
 import numpy as np
 import pytest
-from projects import COMMAND, fairpool
 
 from fairpool.cluster import open_executor
 from fairpool.paper.along_rho import RhoPoint
 from fairpool.paper.reproduction import FIGURES, reproduce
 from fairpool.paper.scatter import Point
 from fairpool.paper.valuation import ValuePoint
+from tests.support.projects import COMMAND, fairpool
 
 COLUMNS = {"fig1": RhoPoint, "fig2": RhoPoint, "fig11": ValuePoint} | dict.fromkeys(
     ("fig3", "fig3-fixed", "fig5", "fig6", "fig7", "fig8", "fig9", "fig9-fixed", "fig10"), Point

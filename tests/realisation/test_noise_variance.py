@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairpool as fp
-import oracles
-from examples import MODELS, NOISES, make_parties
+from tests.support import oracles
+from tests.support.examples import MODELS, NOISES, make_parties
 
 
 @pytest.mark.parametrize("name", MODELS)

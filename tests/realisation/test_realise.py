@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import fairpool as fp
-import oracles
-from examples import MODELS, P, make_parties
 from fairpool.realisation.noise import label_noise
+from tests.support import oracles
+from tests.support.examples import MODELS, P, make_parties
 
 X_STAR = np.random.default_rng(9).standard_normal((6, P))
 

@@ -8,8 +8,8 @@ from safetensors.numpy import save_file
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, ExpSineSquared, Matern, RationalQuadratic
 
 import fairpool as fp
-from examples import MODELS, P, make_parties
 from fairpool.realisation.reward_file import _digest
+from tests.support.examples import MODELS, P, make_parties
 
 X_STAR = np.random.default_rng(9).standard_normal((6, P))
 SAVEABLE = sorted(set(MODELS) - {"blr-wide"})

@@ -1,7 +1,6 @@
 """The report and the letters in a real browser."""
 
 import pytest
-from browser import chromium, console, open_page, requests
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -11,6 +10,7 @@ from fairpool.consortium.example import write_example
 from fairpool.consortium.output import write_output
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
+from tests.support.browser import chromium, console, open_page, requests
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_reports_of_every_shape_render(browser, tmp_path):
     """One party; many parties, sampled; nothing to give; parties without rows of their own."""
     import numpy as np
 
-    from examples import MODELS, make_parties
+    from tests.support.examples import MODELS, make_parties
 
     cases = {
         "one": (make_parties([8], 0), MODELS["gp"]),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fairpool as fp
-from examples import MODELS, make_parties
+from tests.support.examples import MODELS, make_parties
 
 GAME = fp.TableGame([0, 7, 5, 8], names=["a", "b"])
 TWINS = fp.TableGame([0, 4, 4, 6], names=["a", "b"])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairpool as fp
-from games import tables
+from tests.support.games import tables
 
 pytestmark = pytest.mark.filterwarnings("ignore:fairness and stability conflict:fairpool.FairpoolWarning")
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import fairpool as fp
-import oracles
-from examples import MODELS, P, labels, make_parties
+from tests.support import oracles
+from tests.support.examples import MODELS, P, labels, make_parties
 
 
 def test_coalitions_by_index_or_name():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import fairpool as fp
-from examples import MODELS, make_parties
+from tests.support.examples import MODELS, make_parties
 
 
 def verdict(table, condition):

@@ -3,8 +3,8 @@
 import numpy as np
 
 import fairpool as fp
-import oracles
-from examples import P, labels, make_parties
+from tests.support import oracles
+from tests.support.examples import P, labels, make_parties
 
 
 def check_model(model):

@@ -1,0 +1,1 @@
+"""Tests, in the order of `src`; what they share is in `tests.support`."""

@@ -1,0 +1,1 @@
+"""What several test files share: example data, naive oracles, projects on disk, a cluster, a browser."""
