@@ -1,19 +1,18 @@
-"""Take the documentation's screenshots: the demo's report and a letter, at desktop and phone width."""
+"""Take the documentation's screenshots: the demo's report and a letter, at desktop and phone width.
 
-import sys
+Usage: `python -m docs.take_screenshots`.
+"""
+
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "report"))
+from fairpool.consortium.example import write_example
+from fairpool.consortium.output import write_output
+from fairpool.consortium.preparation import prepare
+from fairpool.consortium.run import execute
+from tests.support.browser import chromium, open_page
 
-from fairpool.consortium.example import write_example  # noqa: E402
-from fairpool.consortium.output import write_output  # noqa: E402
-from fairpool.consortium.preparation import prepare  # noqa: E402
-from fairpool.consortium.run import execute  # noqa: E402
-from tests.support.browser import chromium, open_page  # noqa: E402
-
-IMAGES = ROOT / "docs" / "images"
+IMAGES = Path(__file__).parent / "images"
 SHOTS = {
     "report-desktop": ("operator/report.html", 1000),
     "report-phone": ("operator/report.html", 390),
