@@ -19,8 +19,10 @@ MUST_HAVE = {
     "Proposition 1",
     "Example 1",
     "Sec. 4.3",
-    "App. E.5",
-    "App. F.3",
+    *(f"App. {letter}" for letter in "AC"),
+    *(f"App. D.{k}" for k in (3,)),
+    *(f"App. E.{k}" for k in range(1, 6)),
+    *(f"App. F.{k}" for k in range(1, 4)),
 }
 """What a newcomer would look up."""
 

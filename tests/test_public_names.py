@@ -21,6 +21,7 @@ SIGNATURES = {
     "leave_one_out": "(game)",
     "check_properties": "(game)",
     "check_incentives": "(game, phi, rewards, structure)",
+    "check_party_monotonicity": "(game, party, phi, game_after, phi_after)",
     "check_strict_monotonicity": "(game, party, rewards, game_after, rewards_after)",
     "noise_levels": "(game, rewards)",
     "realise": "(game, rewards, rng, noise, draws)",

@@ -35,7 +35,7 @@ from fairpool.models import (
 )
 from fairpool.parties import Party
 from fairpool.realisation import ModelReward, load_reward, noise_levels, realise
-from fairpool.rewards import RewardScheme, check_incentives, check_strict_monotonicity
+from fairpool.rewards import RewardScheme, check_incentives, check_party_monotonicity, check_strict_monotonicity
 from fairpool.values import Game, InformationGain, TableGame, ValidationGain, check_properties
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "__version__",
     "banzhaf",
     "check_incentives",
+    "check_party_monotonicity",
     "check_properties",
     "check_strict_monotonicity",
     "collaborate",

@@ -26,6 +26,18 @@ def read_only(array: FloatArray) -> FloatArray:
     return array
 
 
+def with_unit_diagonal(M: FloatArray) -> FloatArray:
+    """M_ij / sqrt(M_ii M_jj), of one matrix or a stack of them: the same whatever a row and its column are measured in.
+
+    A diagonal entry of 0 stays 0; one below 0 gives nan.
+    """
+    with np.errstate(invalid="ignore"):
+        root = np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
+    root = np.where(root == 0, 1.0, root)
+    # One after the other: the product of two roots may overflow.
+    return np.asarray(M / root[..., :, None] / root[..., None, :])
+
+
 def as_matrix(X: Any, where: str) -> tuple[FloatArray, tuple[str, ...] | None]:
     """A finite float64 matrix, with column names when the table has them.
 

@@ -93,6 +93,7 @@ class Collaboration:
 
     def to_dict(self) -> dict[str, Any]:
         """Every number as plain Python objects, ready for JSON (infinite ones as None)."""
+        ratios = self.scheme.benefit_ratios(self.asked)
         return {
             "parties": [
                 {
@@ -103,6 +104,7 @@ class Collaboration:
                     "standard_error": float(self.contributions.standard_errors[i]),
                     "reward": float(self.rewards[i]),
                     "reward_standard_error": float(self.reward_errors[i]),
+                    "benefit_ratio": _finite(ratios[i]),
                     "realised": self.models[i].value,
                     "eta": _finite(self.models[i].eta),
                     "tau": self.models[i].tau,

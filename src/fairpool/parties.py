@@ -75,7 +75,7 @@ def _split_table(table: Any, target: str, where: str) -> tuple[Any, Any]:
 class Pool:
     """The aggregated data D_N: all parties' rows, one block per party, in the parties' order.
 
-    Paper: Sec. 2.
+    Paper: Sec. 2. Each row has a noise variance of its own (App. E.5, heteroscedastic data).
     """
 
     parties: tuple[Party, ...]

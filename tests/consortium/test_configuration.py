@@ -54,6 +54,10 @@ def test_the_example_mentions_every_setting():
         (GOOD + "[model]\nkernel = 'rbf +'", ['model, kernel: kernel "rbf +": it cannot be read']),
         (GOOD + "[model]\nlearn = false", ["model: learn = false needs noise_variance"]),
         (GOOD + "[model]\nnoise_variance = -1", ["model, noise_variance: -1 is not allowed"]),
+        (
+            GOOD + "[model]\nlearn = false\nnoise_variance = 1e-300",
+            ["model, noise_variance: 1e-300 is outside 1e-12 .. 1e+12; give a variance"],
+        ),
         (GOOD + "[rewards]\nrho = 1.5", ["rewards, rho: 1.5 is not allowed; give a number in 0 .. 1, or one of fair"]),
         (GOOD + "[rewards]\nrho = 'kind'", ["rewards, rho: 'kind' is not allowed"]),
         (GOOD + "[rewards]\nrho = 'stabel'", ['did you mean "stable"?']),

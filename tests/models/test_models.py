@@ -105,3 +105,27 @@ def test_summaries_of_batches_add_up(data):
         whole + fp.BayesianLinearRegression(0.5, 100.0).summarise(fp.Party("a", X, y))
     with pytest.raises(ValueError, match='party "a" has a noise variance per row'):
         model.summarise(fp.Party("a", X, y, np.linspace(0.1, 1, 40)))
+
+
+def improvement(rows, seed):
+    """How much the pool of two parties of so many rows each predicts better than one of them; and tells more."""
+    rng = np.random.default_rng(seed)
+
+    def draw(rows):
+        X = rng.standard_normal((rows, P))
+        return X, X @ [1.0, -1.0, 0.5] + 0.5 * rng.standard_normal(rows)
+
+    parties = [fp.Party(str(i), *draw(rows)) for i in range(2)]
+    X, y = draw(100)
+    game = fp.InformationGain(fp.BayesianLinearRegression(0.25), parties)
+    alone, together = (fp.mnlp(y, *game.posterior(C).predict(X)) for C in ([0], [0, 1]))
+    return alone - together, game.total - game.alone[0]
+
+
+def test_with_ample_data_more_information_may_predict_no_better():
+    """App. F.2: of few rows the pool mostly predicts better; of ample ones about as often as not."""
+    few, ample = (np.array([improvement(rows, seed) for seed in range(40)]) for rows in (4, 2000))
+    assert (few[:, 1] > 0.5).all()
+    assert (ample[:, 1] > 0.5).all()  # it always tells more
+    assert (few[:, 0] > 0).sum() >= 34
+    assert 10 <= (ample[:, 0] > 0).sum() <= 30

@@ -177,3 +177,47 @@ def test_sampling_errors_are_carried_into_rewards_and_rho():
     assert scheme.reward_errors(0.5)[1] > 0  # it may deserve something
     seen_rho = np.sqrt(np.mean((np.array(rhos) - exact.rho_rational) ** 2))
     assert seen_rho <= 1.3 * np.mean(rho_errors) <= 13 * seen_rho
+
+
+@pytest.mark.parametrize(
+    ("rewards", "structure", "holds", "why"),
+    [
+        ([8, 8], None, True, "every reward is as large as it can be"),
+        ([9, 8], None, False, '"a" receives 9, more than the 8 that can be given (R2)'),
+        (
+            [9, 7],
+            None,
+            False,
+            '"a" receives 9, more than the 8',
+        ),  # the sum is the largest possible, the rewards are not
+        ([7, 5], [{"a"}, {"b"}], True, "every reward is as large as it can be"),
+        ([8, 8], [{"a"}, {"b"}], False, '"b" receives 8, more than the 5 that can be given (R2)'),
+        ([7, 4], [{"a"}, {"b"}], False, "the rewards sum to 11, 91.7% of the largest possible 12"),
+    ],
+)
+def test_group_welfare_is_that_of_feasible_rewards_in_the_structure(rewards, structure, holds, why):
+    found = fp.check_incentives(GAME, fp.shapley(GAME), rewards, structure=structure)["R7"]
+    assert (found.holds, why in found.why) == (holds, True)
+
+
+def test_where_nobody_contributes_anything_definitions_1_and_2_hold_by_their_words():
+    """r_i = k phi_i with phi = 0: true of rewards that are all 0, whatever k is, and of no others."""
+    game = fp.TableGame([0, 0, 0, 0], names=["a", "b"])
+    for condition in ("Shapley fair", "rho-Shapley fair"):
+        assert fp.check_incentives(game, [0, 0], [0, 0])[condition].holds is True
+        found = fp.check_incentives(game, [0, 0], [0, 1])[condition]
+        assert found.holds is False
+        assert found.witness.parties == ("b",)
+
+
+def test_the_core_and_efficiency_of_game_theory_do_not_suit_rewards_that_can_be_copied():
+    """Sec. 4.1 and 4.1.2, footnotes: sums over a coalition, where freely replicable rewards ask for one member."""
+    rewards = np.array([7.5, 7.0])
+    sums = np.array([0, rewards[0], rewards[1], rewards.sum()])
+    assert (sums >= GAME.values()).all()  # the core: no coalition has more than its members receive together
+    assert fp.check_incentives(GAME, fp.shapley(GAME), rewards)["stable"].holds is False
+    fair = fp.RewardScheme(GAME, fp.shapley(GAME)).rewards("rational")
+    assert fair.sum() > GAME.total  # efficiency would share v_N out; copies cost nothing
+    verdicts = fp.check_incentives(GAME, fp.shapley(GAME), fair)
+    assert verdicts["R2"].holds
+    assert verdicts["R3"].holds

@@ -92,19 +92,77 @@ def test_a_smaller_rho_gives_nobody_less(v, rho):
     assert (scheme.rewards(rho / 2) >= scheme.rewards(rho)).all()
 
 
-@given(tables(least=2), st.data(), rhos)
-def test_f4_more_valuable_data_earns_more(v, data, rho):
+@st.composite
+def improvements(draw):
+    """A game, one of its parties, and the game after that party's data got better."""
+    v = draw(tables(least=2))
     n = len(v).bit_length() - 1
-    i = data.draw(st.integers(0, n - 1))
-    base = data.draw(st.integers(0, 2**n - 1)) | 1 << i
+    i = draw(st.integers(0, n - 1))
+    base = draw(st.integers(0, 2**n - 1)) | 1 << i
     masks = np.arange(len(v))
-    after = v + data.draw(st.integers(1, 9)) * ((masks & base) == base)  # still monotone: only supersets gain
+    return v, i, v + draw(st.integers(1, 9)) * ((masks & base) == base)  # still monotone: only supersets gain
+
+
+@given(improvements(), rhos)
+def test_f4_more_valuable_data_earns_more(improvement, rho):
+    v, i, after = improvement
     before_scheme, after_scheme = scheme_of(v), scheme_of(after)
     found = fp.check_strict_monotonicity(
         before_scheme.game, i, before_scheme.rewards(rho), after_scheme.game, after_scheme.rewards(rho)
     )
     assert found.holds, found
     assert found.why.startswith(f'"{i}" receives') or "already received all" in found.why
+
+
+@pytest.mark.parametrize("solution", [fp.shapley, fp.banzhaf])
+@given(improvement=improvements())
+def test_party_monotonicity_nobody_gains_more_than_whose_data_got_better(solution, improvement):
+    v, i, after = improvement
+    before, later = fp.TableGame(v), fp.TableGame(after)
+    found = fp.check_party_monotonicity(before, i, solution(before), later, solution(later))
+    assert found.holds, found
+    assert "rises more than that of" in found.why
+
+
+def test_party_monotonicity_fails_with_a_witness_and_says_when_it_does_not_apply():
+    before = fp.TableGame([0, 2, 2, 3], names=["a", "b"])
+    after = fp.TableGame([0, 2, 2, 4], names=["a", "b"])
+    phi = fp.shapley(before).values
+    found = fp.check_party_monotonicity(before, "a", phi, after, phi + np.array([0.25, 0.75]))
+    assert found.holds is False
+    assert found.witness.parties == ("a", "b")
+    assert found.witness.coalition == ("b",)
+    assert found.witness.numbers == {"phi'_i - phi_i": 0.25, "phi'_j - phi_j": 0.75}
+    sampled = fp.Contributions(phi, np.full(2, 0.1), "sampled", 10)
+    assert fp.check_party_monotonicity(before, "a", sampled, after, phi).holds is None
+    assert "did not become more valuable" in fp.check_party_monotonicity(before, "a", phi, before, phi).why
+    with pytest.raises(ValueError, match="the games are of 2 and 1 parties"):
+        fp.check_party_monotonicity(before, "a", phi, fp.TableGame([0, 1]), [1.0])
+
+
+@given(tables())
+def test_shapley_fairness_breaks_individual_rationality_where_app_c_says(v):
+    """App. C: v_i / phi_i > v_N / phi*, the same as R4's verdict at rho = 1, and as rho_r < 1."""
+    scheme = scheme_of(v)
+    phi = scheme.contributions.values
+    expected = [str(i) for i in range(len(phi)) if v[1 << i] * phi.max() > v[-1] * phi[i] * (1 + 1e-9)]
+    assert list(scheme.worse_off_when_fair) == expected
+    assert verdicts(scheme, "fair")["R4"].holds == (not expected)
+    assert (scheme.rho_rational < 1) == bool(expected)
+
+
+@given(tables(), rhos)
+def test_the_benefit_of_a_smaller_rho_is_larger_for_who_contributes_less(v, rho):
+    """Sec. 4.2: r_i at rho over r_i at 1 is (phi* / phi_i)^(1 - rho)."""
+    scheme = scheme_of(v)
+    ratios, fair = scheme.benefit_ratios(rho), scheme.rewards("fair")
+    paid = fair > 0
+    np.testing.assert_allclose(ratios[paid], (scheme.rewards(rho) / np.where(paid, fair, 1.0))[paid], rtol=1e-9)
+    assert (ratios >= 1).all()
+    order = np.argsort(scheme.phi[paid])
+    assert (np.diff(ratios[paid][order]) <= 1e-12).all()
+    assert (ratios[~paid] == 1).all()
+    assert np.isinf(scheme.benefit_ratios("welfare")[~paid]).all()
 
 
 @given(tables())

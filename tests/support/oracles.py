@@ -42,6 +42,13 @@ def information_gain(model, X, noise):
     return 0.5 * np.linalg.slogdet(np.eye(len(X)) + K / np.broadcast_to(noise, len(X)))[1]
 
 
+def rounding(model, parties):
+    """What `slogdet` may be off by here, in nats: eps times the trace, since the smallest eigenvalue is 1 or more."""
+    noise = np.concatenate([_noise(model, p) for p in parties])
+    K = prior_covariance(model, np.concatenate([p.X for p in parties]))
+    return np.finfo(float).eps * (len(K) + (np.diag(K) / noise).sum())
+
+
 def _noise(model, party):
     return np.broadcast_to(model.noise_variance if party.noise_variance is None else party.noise_variance, len(party))
 

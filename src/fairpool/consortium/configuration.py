@@ -25,6 +25,8 @@ from fairpool.values import EXACT_LIMIT
 
 FILE_NAME = "collaboration.toml"
 LONGEST_NAME = 100
+LEAST_NOISE, MOST_NOISE = 1e-12, 1e12
+"""Of the noise variance, in units of the standardised target: beyond, it is a slip of the pen."""
 Text = Annotated[str, Field(min_length=1)]
 Name = Annotated[str, AfterValidator(lambda name: _plain(name))]
 
@@ -48,6 +50,14 @@ def _plain(name: str) -> str:
     if len(name) > LONGEST_NAME:
         raise ValueError(f"a name of {len(name)} characters is too long; use at most {LONGEST_NAME}")
     return name
+
+
+def _noise(s2: float) -> float:
+    if not LEAST_NOISE <= s2 <= MOST_NOISE:
+        raise ValueError(
+            f"{s2:g} is outside {LEAST_NOISE:g} .. {MOST_NOISE:g}; give a variance, in units of the standardised target"
+        )
+    return s2
 
 
 class ConfigurationError(FairpoolError):
@@ -79,7 +89,7 @@ class ModelSection(Section):
     kind: Literal["gp", "sparse_gp", "blr", "network"] = "sparse_gp"
     kernel: Text = "rbf"
     learn: bool = True
-    noise_variance: Annotated[float, Field(gt=0, strict=False)] | None = None
+    noise_variance: Annotated[float, Field(gt=0, strict=False), AfterValidator(lambda s2: _noise(s2))] | None = None
     prior_variance: Annotated[float, Field(gt=0, strict=False)] = 1.0
     inducing_points: Annotated[int, Field(ge=1)] = 50
     hidden_layers: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] = [100, 50]

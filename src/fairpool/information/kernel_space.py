@@ -27,6 +27,7 @@ from fairpool.information.reward_curve import (
     SharedSpectrumCurve,
     remaining_precision,
 )
+from fairpool.information.rounding import coarse_bound, fine_bound
 from fairpool.models.cholesky import lower_factor
 from fairpool.workers import Workers, as_workers
 
@@ -68,10 +69,14 @@ class KernelSpace:
             return 0.0
         return float(8 * max(4 * left[-1] ** 2, (2 * left[-1] ** 2 + workers * (left**2).sum()) * all_values))
 
-    @property
+    @cached_property
     def rounding_error(self) -> float:
-        """What a factorisation may be off by in a log-determinant: tr(B^-1 E) <= eps tr(B), since B^-1 <= I."""
-        return float(np.finfo(float).eps * self.B.trace())
+        """How far rounding may put any coalition's value off (see `rounding`).
+
+        Everybody's matrix serves for all: (B_CC^-1)_ii is at most (B^-1)_ii.
+        """
+        coarse = coarse_bound(float(self.B.trace()) - len(self.B), len(self.B))
+        return fine_bound(self.B) if coarse is None else coarse
 
     @cached_property
     def _starts(self) -> tuple[int, ...]:
@@ -129,6 +134,8 @@ class KernelSpace:
 
     def without_one(self) -> FloatArray:
         """v of everybody but party i, for every i [n]: v_N + 1/2 log|(B^-1)_ii|, from one inverse for all."""
+        if not len(self.B):  # LAPACK refuses a matrix without rows, aloud
+            return np.zeros(self.n)
         L = lower_factor(self.B)
         inverse = np.asarray(dpotri(L, lower=1)[0])  # its lower triangle
         blocks = (np.arange(a, b) for a, b in zip(self._starts, self._starts[1:], strict=False))

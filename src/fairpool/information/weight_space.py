@@ -8,6 +8,7 @@ A_i = Phi_i L_0, Sigma_0 = L_0 L_0^T, which is equal (|I + L_0 L_0^T G| = |I + L
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from fairpool.checkpoint import digest_of
 from fairpool.coalitions import members
 from fairpool.information.log_determinant import half_log_determinant, half_log_determinants
 from fairpool.information.reward_curve import DenseCurve, PencilCurve, RewardCurve, remaining_precision
+from fairpool.information.rounding import coarse_bound, fine_bound
 from fairpool.workers import Workers, as_workers
 
 TASK_PARTIES = 6
@@ -54,10 +56,15 @@ class WeightSpace:
         common = [s[0] if len(s) == 1 else (np.nan if len(s) else np.inf) for s in levels]
         return cls(np.array([a.T @ a for a, _ in blocks]), np.array(common), mixed)
 
-    @property
+    @cached_property
     def rounding_error(self) -> float:
-        """What a factorisation may be off by in a log-determinant: tr(B^-1 E) <= eps tr(B), since B^-1 <= I."""
-        return float(np.finfo(float).eps * (self.P.shape[1] + np.trace(self.P, axis1=1, axis2=2).sum()))
+        """How far rounding may put any coalition's value off (see `rounding`).
+
+        The parties' own bounds add up to one for every coalition C: (B_C)_ii is at most the sum of its members'
+        (B_j)_ii, and (B_C^-1)_ii at most each member's (B_j^-1)_ii.
+        """
+        coarse = coarse_bound(float(np.trace(self.P, axis1=1, axis2=2).sum()), self.P.shape[1])
+        return fine_bound(self._identity + self.P) if coarse is None else coarse
 
     @property
     def _identity(self) -> FloatArray:

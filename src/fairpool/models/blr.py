@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from fairpool.arrays import FloatArray, as_matrix, as_numeric, as_one_set_of_labels, positive, read_only
+from fairpool.arrays import (
+    FloatArray,
+    as_matrix,
+    as_numeric,
+    as_one_set_of_labels,
+    positive,
+    read_only,
+    with_unit_diagonal,
+)
 from fairpool.errors import DataError
 from fairpool.models.features import apply_features
 from fairpool.models.hyperparameters import NOISE_BOUNDS, check_noise_bounds, warn_at_bound
@@ -129,7 +137,10 @@ def _square_root(Sigma_0: FloatArray) -> FloatArray:
             raise DataError(f"prior_variance {Sigma_0} must be finite and above 0")
         return np.sqrt(Sigma_0)
     try:
-        if Sigma_0.shape != Sigma_0.T.shape or not np.allclose(Sigma_0, Sigma_0.T):
+        if Sigma_0.shape != Sigma_0.T.shape:
+            raise np.linalg.LinAlgError
+        H = with_unit_diagonal(Sigma_0)
+        if not np.abs(H - H.T).max(initial=0.0) <= 1e-9:
             raise np.linalg.LinAlgError
         return np.asarray(np.linalg.cholesky(Sigma_0), dtype=np.float64)
     except np.linalg.LinAlgError:

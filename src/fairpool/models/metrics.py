@@ -11,7 +11,8 @@ from fairpool.errors import DataError
 def mnlp(y: Any, mean: Any, variance: Any) -> Any:
     """Mean negative log probability of test labels: lower is better.
 
-    Paper: Eq. (3), Sec. 5.
+    Paper: Eq. (3), Sec. 5. It can rise while information gain does: with an unsuitable model, an informative prior, or
+    where each party has enough data already (App. F.2, ample data), since smaller variances magnify the errors.
 
         MNLP = mean of 1/2 (log(2 pi variance) + (mean - y)^2 / variance)
 

@@ -21,6 +21,7 @@ from fairpool.arrays import (
     as_one_set_of_labels,
     positive,
     read_only,
+    with_unit_diagonal,
 )
 from fairpool.errors import DataError
 from fairpool.models.cholesky import lower_factor
@@ -66,17 +67,19 @@ class PartySummary:
             raise DataError(
                 f"{where}: gram {self.gram.shape} and moment {self.moment.shape} do not fit: [d, d] and [d]"
             )
-        largest = float(np.abs(self.gram).max(initial=0.0))
-        if not np.allclose(self.gram, self.gram.T, atol=1e-9 * largest) or (
-            d and np.linalg.eigvalsh(self.gram)[0] < -1e-9 * d * largest
-        ):
+        if not _is_sum_of_squares(self.gram):
             raise DataError(f"{where}: gram is not a sum of squares (symmetric, without negative eigenvalues)")
         object.__setattr__(self, "noise_variance", positive(self.noise_variance, f"{where}: noise_variance"))
         as_count(self.rows, f"{where}: rows", 0)
 
     def refuse_other_model(self, probe: FloatArray) -> None:
         """Refuse a model whose features differ from those this summary was made with."""
-        if self.probe.shape != probe.shape or not np.allclose(self.probe, probe, rtol=1e-6, atol=1e-9):
+        same = self.probe.shape == probe.shape
+        if same:
+            # Per feature, since each has a unit of its own.
+            allowed = 1e-6 * np.abs(probe) + 1e-9 * np.abs(probe).max(axis=0)
+            same = bool((np.abs(self.probe - probe) <= allowed).all())
+        if not same:
             raise DataError(
                 f'the summary of "{self.name}" was made with another model; summarise all with the same one'
             )
@@ -100,6 +103,16 @@ class PartySummary:
 
     def __len__(self) -> int:
         return self.rows
+
+
+def _is_sum_of_squares(G: FloatArray) -> bool:
+    """Whether G is symmetric and has no negative eigenvalue, but for rounding and whatever the features' units."""
+    if not len(G):
+        return True
+    H = with_unit_diagonal(G)
+    if not np.isfinite(H).all() or np.abs(H - H.T).max() > 1e-9:
+        return False
+    return bool(np.linalg.eigvalsh(H)[0] >= -1e-9 * len(H))
 
 
 class WeightModel(ABC):

@@ -49,14 +49,16 @@ def noise_levels(game: Game, rewards: Any) -> tuple[NoiseLevel, ...]:
     targets = check_targets(game, rewards)
     if not isinstance(game, InformationGain):
         raise GameError(f"{game!r} has no data to make models of; realise an InformationGain")
-    return tuple(
-        _solve(game.reward_curve(i), float(target), float(game.alone[i]), game.total, tolerance_of(game))
-        for i, target in enumerate(targets)
-    )
+    tolerance = tolerance_of(game)
+    levels = []
+    for i, target in enumerate(targets):
+        alone = min(float(game.alone[i]), game.total)  # more, it can only be by rounding
+        levels.append(_solve(game.reward_curve(i), float(target), alone, game.total, tolerance))
+    return tuple(levels)
 
 
 def _solve(curve: RewardCurve, target: float, alone: float, total: float, tolerance: float) -> NoiseLevel:
-    if target >= total - tolerance:
+    if target >= max(total - tolerance, alone):  # a target below v_i never gives away the others' labels
         return NoiseLevel(0.0, 1.0, total)
     if target <= alone + tolerance:
         return NoiseLevel(np.inf, 0.0, alone)

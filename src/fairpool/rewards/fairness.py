@@ -1,12 +1,15 @@
 """Sec. 4.1.1: are the rewards fair?"""
 
+from dataclasses import dataclass
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 
 from fairpool.arrays import FloatArray, as_numbers
 from fairpool.coalitions import mask_of, name_of, names_of, sizes, with_pair, with_party, without_party
 from fairpool.contributions import Contributions
+from fairpool.contributions.contributions import as_contributions
 from fairpool.contributions.shapley import subset_weights
 from fairpool.errors import GameError
 from fairpool.rewards.ties import snap_ties
@@ -117,25 +120,85 @@ def check_strict_monotonicity(
         game_after: The values after, v'.
         rewards_after: r' [n].
     """
-    i = mask_of([party], game.names).bit_length() - 1  # type: ignore[arg-type]
-    v, w, tolerance = game.values(), game_after.values(), max(tolerance_of(game), tolerance_of(game_after))
-    if game.n != game_after.n:
-        raise GameError(f"the games are of {game.n} and {game_after.n} parties; F4 compares the same parties")
+    change = _change(game, party, game_after)
     r, r_after = (as_numbers(values, game.n, "rewards") for values in (rewards, rewards_after))
-    name, before, after = game.names[i], float(r[i]), float(r_after[i])
-    if np.abs(without_party(w, i) - without_party(v, i)).max() > tolerance:
-        return Verdict("F4", True, f'does not apply: coalitions without "{name}" changed too')
-    gain = (with_party(w, i) - with_party(v, i)).ravel()
-    if gain.min() < -tolerance or subset_weights(game.n)[sizes(game.n - 1)] @ gain <= tolerance:
-        return Verdict("F4", True, f'does not apply: the data of "{name}" did not become more valuable')
-    if game_after.total <= before + tolerance:
+    name, before, after = game.names[change.party], float(r[change.party]), float(r_after[change.party])
+    if change.does_not_apply:
+        return Verdict("F4", True, change.does_not_apply)
+    if game_after.total <= before + change.tolerance:
         return Verdict("F4", True, f'does not apply: "{name}" already received all there is to give')
     if after > before:
         return Verdict("F4", True, f'"{name}" receives {after:.6g} instead of {before:.6g}')
-    B = int(without_party(np.arange(1 << game.n), i).flat[int(np.argmax(gain))])
     why = f'the data of "{name}" became more valuable, but it receives {after:.6g} after {before:.6g}'
-    witness = Witness((name,), names_of(B, game.names), {"r_i": before, "r'_i": after})
+    witness = Witness((name,), names_of(change.most, game.names), {"r_i": before, "r'_i": after})
     return Verdict("F4", False, why, witness)
+
+
+def check_party_monotonicity(
+    game: Game, party: int | str, phi: Contributions | Any, game_after: Game, phi_after: Contributions | Any
+) -> Verdict:
+    """When a party's data becomes more valuable, all else equal, nobody's contribution rises more than its own.
+
+    Paper: App. D.3, party monotonicity: under F4's premises phi'_i - phi_i >= phi'_j - phi_j for every other j. Shapley
+    values and the Banzhaf index have it, and the proof of F4 rests on it.
+
+    Args:
+        game: The values before.
+        party: i, by index or name.
+        phi: The contributions before, as `shapley` gives them or as numbers [n].
+        game_after: The values after, v'.
+        phi_after: The contributions after.
+    """
+    condition = "party monotonicity"
+    change = _change(game, party, game_after)
+    before, after = (as_contributions(values, game.n) for values in (phi, phi_after))
+    if change.does_not_apply:
+        return Verdict(condition, True, change.does_not_apply)
+    if not (before.exact and after.exact):
+        return Verdict(condition, None, "the contributions are sampled, and it is about exact ones")
+    rise = after.values - before.values
+    i, j = change.party, int(np.argmax(rise))
+    name, other = game.names[i], game.names[j]
+    if rise[j] <= rise[i] + 2 * change.tolerance:
+        return Verdict(condition, True, f'nobody\'s contribution rises more than that of "{name}", by {rise[i]:.6g}')
+    why = (
+        f'the data of "{name}" became more valuable, but the contribution of "{other}" rises by {rise[j]:.6g},'
+        f" more than its own by {rise[i]:.6g}"
+    )
+    numbers = {"phi'_i - phi_i": float(rise[i]), "phi'_j - phi_j": float(rise[j])}
+    return Verdict(condition, False, why, Witness((name, other), names_of(change.most, game.names), numbers))
+
+
+@dataclass(frozen=True)
+class _Change:
+    """What F4 and party monotonicity presume: one party's data became more valuable, and nothing else changed.
+
+    Attributes:
+        party: i.
+        tolerance: How far apart two values of these games may be and still be the same.
+        does_not_apply: Why the premises do not hold; empty where they do.
+        most: The coalition without i to which i adds most more than before, as a bitmask.
+    """
+
+    party: int
+    tolerance: float
+    does_not_apply: str = ""
+    most: int = 0
+
+
+def _change(game: Game, party: int | str, game_after: Game) -> _Change:
+    if game.n != game_after.n:
+        raise GameError(f"the games are of {game.n} and {game_after.n} parties; compare games of the same parties")
+    i = mask_of([party], game.names).bit_length() - 1  # type: ignore[arg-type]
+    v, w, tolerance = game.values(), game_after.values(), max(tolerance_of(game), tolerance_of(game_after))
+    name = game.names[i]
+    if np.abs(without_party(w, i) - without_party(v, i)).max() > tolerance:
+        return _Change(i, tolerance, f'does not apply: coalitions without "{name}" changed too')
+    gain = (with_party(w, i) - with_party(v, i)).ravel()
+    if gain.min() < -tolerance or subset_weights(game.n)[sizes(game.n - 1)] @ gain <= tolerance:
+        return _Change(i, tolerance, f'does not apply: the data of "{name}" did not become more valuable')
+    most = int(without_party(np.arange(1 << game.n), i).flat[int(np.argmax(gain))])
+    return _Change(i, tolerance, most=most)
 
 
 def shapley_fair(game: Game, contributions: Contributions, r: FloatArray) -> Verdict:
@@ -163,7 +226,7 @@ def _proportional(
         return Verdict(condition, None, "some contribution or reward is negative, where powers have no meaning")
     top, low = int(np.argmax(phi)), int(np.argmin(np.where(phi > 0, phi, np.inf)))
     if phi[top] == 0:
-        return Verdict(condition, None, "nobody contributes anything, so there is nothing to be in proportion to")
+        return _nothing_for_nothing(condition, game, r, tolerance)
     if r[top] <= tolerance:
         why = f'"{game.names[top]}" contributes most but receives nothing'
         return Verdict(condition, False, why, Witness((game.names[top],), None, {"r_i": float(r[top])}))
@@ -186,6 +249,16 @@ def _proportional(
     why = f'"{name}" receives {r[worst]:.6g}; contributions to the power {rho:.6g} would give it {expected[worst]:.6g}'
     numbers = {"r_i": float(r[worst]), "k phi_i^rho": float(expected[worst])}
     return Verdict(condition, False, why, Witness((name,), None, numbers))
+
+
+def _nothing_for_nothing(condition: str, game: Game, r: FloatArray, tolerance: float) -> Verdict:
+    """Nobody contributes anything: r_i = k 0 holds if nobody receives anything, for every k."""
+    most = int(np.argmax(r))
+    if r[most] <= tolerance:
+        return Verdict(condition, True, "nobody contributes anything, and nobody receives anything")
+    name = game.names[most]
+    why = f'nobody contributes anything, but "{name}" receives {r[most]:.6g}'
+    return Verdict(condition, False, why, Witness((name,), None, {"r_i": float(r[most])}))
 
 
 def _strict_monotonicity_by_theorem(

@@ -30,7 +30,7 @@ def check_incentives(
         game: The values v_C.
         phi: The Shapley values (or other contributions), as `shapley` gives them or as numbers [n].
         rewards: r [n].
-        structure: The coalition structure CS that R1-R4 look at; by default everybody together.
+        structure: The coalition structure CS that R1-R4 and R7 look at; by default everybody together.
 
     Returns:
         Verdicts, by number or by name: "R1".."R7", "F1".."F4", "Shapley fair", "rho-Shapley fair", "stable".
@@ -42,7 +42,7 @@ def check_incentives(
     """
     r = as_numbers(rewards, game.n, "rewards")
     contributions = as_contributions(phi, game.n)
-    masks = _partition(structure, game)
+    masks = coalition_structure(structure, game)
     weakly_efficient = weak_efficiency(game, r, masks)
     fairness = check_fairness(game, contributions, r, weakly_efficient)
     return Verdicts(
@@ -53,7 +53,7 @@ def check_incentives(
             individual_rationality(game, r),
             fairness["R5"],
             stability_of_grand_coalition(game, contributions, r),
-            group_welfare(game, r),
+            group_welfare(game, r, masks),
             *(v for v in fairness if v.condition != "R5"),
             stable(game, r),
         ]
@@ -92,7 +92,8 @@ def feasibility(game: Game, r: FloatArray, structure: Sequence[int]) -> Verdict:
 def weak_efficiency(game: Game, r: FloatArray, structure: Sequence[int]) -> Verdict:
     """In each coalition somebody receives all that its data is worth.
 
-    Paper: R3, Weak Efficiency: some i in C has r_i = v_C, for every C in CS.
+    Paper: R3, Weak Efficiency: some i in C has r_i = v_C, for every C in CS. (Sec. 4.1, footnote on efficiency:
+    cooperative game theory asks that the rewards of C sum to v_C; models can be copied, so that the sum may be more.)
     """
     for C in structure:
         v_C, most = game.value(members(C)), float(r[list(members(C))].max())
@@ -115,20 +116,35 @@ def individual_rationality(game: Game, r: FloatArray) -> Verdict:
     return Verdict("R4", False, why, Witness((game.names[worst],), None, {"r_i": float(r[worst]), "v_i": own}))
 
 
-def group_welfare(game: Game, r: FloatArray) -> Verdict:
+def group_welfare(game: Game, r: FloatArray, structure: Sequence[int]) -> Verdict:
     """The rewards together are as large as they can be.
 
-    Paper: R7, Group Welfare: the sum of r_i is largest, which is n v_N.
+    Paper: R7, Group Welfare: the sum of r_i is largest, which is v_C for every i in C in CS: of everybody together,
+    n v_N. Rewards above what is feasible (R2) do not count: nobody can receive them.
     """
-    most, total = game.n * game.total, float(r.sum())
-    if total >= most - game.n * tolerance_of(game):
+    possible = np.empty(game.n)
+    for C in structure:
+        possible[list(members(C))] = game.value(members(C))
+    tolerance = tolerance_of(game)
+    above = int(np.argmax(r - possible))
+    if r[above] > possible[above] + tolerance:
+        most = float(possible[above])
+        why = f'"{game.names[above]}" receives {r[above]:.6g}, more than the {most:.6g} that can be given (R2)'
+        numbers = {"r_i": float(r[above]), "largest possible r_i": most}
+        return Verdict("R7", False, why, Witness((game.names[above],), None, numbers))
+    if (r >= possible - tolerance).all():
         return Verdict("R7", True, "every reward is as large as it can be")
+    most, total = float(possible.sum()), float(r.sum())
     share = f", {total / most:.1%} of" if most > 0 else ", not"
     why = f"the rewards sum to {total:.6g}{share} the largest possible {most:.6g}"
-    return Verdict("R7", False, why, Witness((), None, {"sum of r_i": total, "n v_N": most}))
+    return Verdict("R7", False, why, Witness((), None, {"sum of r_i": total, "largest possible sum": most}))
 
 
-def _partition(structure: Sequence[Coalition] | None, game: Game) -> list[int]:
+def coalition_structure(structure: Sequence[Coalition] | None, game: Game) -> list[int]:
+    """The coalitions that the parties have formed, as bitmasks; by default one of everybody.
+
+    Paper: Sec. 2, coalition structure CS: its coalitions do not overlap, and together they are N.
+    """
     everybody = (1 << game.n) - 1
     if structure is None:
         return [everybody]

@@ -18,6 +18,9 @@ from fairpool.values import Game, check_properties, tolerance_of
 WORDS = ("fair", "rational", "stable", "welfare")
 """Names for the four values of rho that Theorem 1 speaks of."""
 
+IMPRECISE = 1e-6
+"""Rounding that may be more than this share of v_N is told."""
+
 
 @dataclass(frozen=True, eq=False)
 class RewardScheme:
@@ -114,6 +117,30 @@ class RewardScheme:
         exceed 1.
         """
         return min(self._largest_rho(i, float(self.values_of_lesser[i])) for i in range(self.game.n))
+
+    @property
+    def worse_off_when_fair(self) -> tuple[str, ...]:
+        """The parties that purely Shapley-fair rewards (rho = 1) would leave with less than they have alone.
+
+        Paper: App. C: R4 breaks for party i at rho = 1 when v_i / phi_i > v_N / phi*. It can happen because values are
+        submodular, so that phi_i <= v_i. (Multiplied out here, so that phi_i may be 0.)
+        """
+        short = self.game.alone > self.shares * self.game.total + tolerance_of(self.game)
+        return tuple(self.game.names[i] for i in np.flatnonzero(short))
+
+    def benefit_ratios(self, rho: float | str) -> FloatArray:
+        """How many times as much each party receives as it would at rho = 1 [n].
+
+        Paper: Sec. 4.2, (phi* / phi_i)^(1 - rho) >= 1: who contributes less gains more by a smaller rho, and who
+        contributes most gains nothing. Who contributes nothing receives nothing at any rho above 0: its ratio is 1,
+        and infinite where rho = 0 gives it something for nothing.
+        """
+        number, rewards = self.rho(rho), self.rewards(rho)
+        ratios = np.ones(self.game.n)
+        some = self.shares > 0
+        ratios[some] = (1 / self.shares[some]) ** (1 - number)
+        ratios[~some & (rewards > 0)] = np.inf
+        return ratios
 
     def reward_errors(self, rho: float | str) -> FloatArray:
         """How far sampling may have put each reward off: standard errors [n], 0 where phi is exact.
@@ -214,6 +241,11 @@ class RewardScheme:
                 " are 0; check that the data and the model's prior variance are not degenerate"
             )
             return tuple(texts)
+        if game.rounding_error > IMPRECISE * game.total:
+            texts.append(
+                f"rounding may put values and rewards off by {game.rounding_error:.2g} nats: some columns have very"
+                " large numbers and are nearly alike; standardise the columns"
+            )
         if game.enumerable:
             texts += [
                 f"Theorem 1's promises do not hold: the values are not {v.condition} ({v.why})"

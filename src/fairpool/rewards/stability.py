@@ -46,7 +46,9 @@ def stable(game: Game, r: FloatArray) -> Verdict:
     """No coalition could give all its members more than they receive.
 
     Paper: Definition 3, Stability: every coalition C has a member i with v_C <= r_i. Checked over all 2**n coalitions;
-    beyond the limit, values known to be monotone need only one coalition per party, {j: r_j <= r_i}.
+    beyond the limit, values known to be monotone need only one coalition per party, {j: r_j <= r_i}. (Sec. 4.1.2,
+    footnote on the core: cooperative game theory asks that v_C be at most the sum of C's rewards, which says too little
+    of models that can be copied: each member may still receive less than v_C.)
     """
     tolerance = tolerance_of(game)
     if not game.enumerable:

@@ -135,7 +135,7 @@ class InformationGain(Game):
 
     @property
     def rounding_error(self) -> float:
-        """How far rounding may put a value off: eps times the trace of what is factorised."""
+        """How far rounding may put a value off, whatever the columns' units."""
         return self.space.rounding_error
 
     def __repr__(self) -> str:

@@ -7,17 +7,35 @@ import numpy as np
 
 from fairpool.arrays import TINY
 from fairpool.coalitions import name_of, names_of, with_pair, with_party, without_party
+from fairpool.errors import GameError
+from fairpool.information.rounding import RELATIVE_TOLERANCE
 from fairpool.values.game import EXACT_LIMIT, Game
 from fairpool.verdicts import Verdict, Verdicts, Witness
 
-RELATIVE_TOLERANCE = 1e-9
-"""Two values closer than this, relative to the largest, are the same: rounding alone tells them apart."""
+LEAST_PRECISION = 1e-3
+"""Values that rounding may put off by more than this share of the largest are not known."""
+
+NO_INFORMATION = 1e-6
+"""Where rounding reaches only so many nats and yet hides the values, these are nothing."""
 
 
 def tolerance_of(game: Game) -> float:
-    """How far apart two of the game's values may be and still be the same."""
+    """How far apart two of the game's values may be and still be the same.
+
+    Where the values are so small that rounding alone may have made them, all are the same as 0. Where they are not
+    small, and rounding may have made them all the same, they are refused.
+    """
     values = game.values() if game.enumerable else np.append(game.alone, game.total)
-    return max(RELATIVE_TOLERANCE * float(np.abs(values).max()), game.rounding_error, TINY)
+    largest, rounding = float(np.abs(values).max()), game.rounding_error
+    if rounding <= LEAST_PRECISION * largest:
+        return max(RELATIVE_TOLERANCE * largest, rounding, TINY)
+    if rounding <= NO_INFORMATION:
+        return max(largest, rounding)
+    raise GameError(
+        f"rounding may put the values off by {rounding:.3g} nats, and the largest is {largest:.6g}: columns with very"
+        " large numbers are too nearly alike; standardise the columns, leave out copies of a column, or give a larger"
+        " noise variance"
+    )
 
 
 def check_properties(game: Game) -> Verdicts:
