@@ -7,22 +7,27 @@ JOBS ?= 2
 # One BLAS thread per test worker: two workers on two cores, not two times two.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo test check format screenshots bench clean
+.PHONY: demo test plain-install check format screenshots bench clean
 
 demo: $(READY)
 	$(BIN)/fairpool demo
 
-test: $(READY)
+test: $(READY) plain-install
 	$(BIN)/coverage erase
-	$(ONE_THREAD) $(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal
+	$(ONE_THREAD) $(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal -m 'not plain_install'
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+# What users get: the wheel without any extra, in an environment of its own outside of this folder.
+plain-install: $(READY)
+	$(BIN)/python -m pytest -m plain_install tests/test_plain_install.py
 
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/deptry src
 
 format: $(READY)
 	$(BIN)/ruff format .

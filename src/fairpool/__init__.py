@@ -19,24 +19,30 @@ north receives the best model, because nobody contributes more.
 >>> mean, variance = result.models[1].predict([[0.5]])
 """
 
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
 from fairpool.__about__ import __version__
-from fairpool.audit import find_duplicates, held_out_residuals
-from fairpool.collaboration import Collaboration, collaborate
-from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
-from fairpool.errors import FairpoolError, FairpoolWarning
-from fairpool.models import (
-    BayesianLinearRegression,
-    GaussianProcess,
-    NetworkFeatures,
-    PartySummary,
-    SparseGaussianProcess,
-    inducing_points,
-    mnlp,
-)
-from fairpool.parties import Party
-from fairpool.realisation import ModelReward, load_reward, noise_levels, realise
-from fairpool.rewards import RewardScheme, check_incentives, check_party_monotonicity, check_strict_monotonicity
-from fairpool.values import Game, InformationGain, TableGame, ValidationGain, check_properties
+
+if TYPE_CHECKING:
+    from fairpool.audit import find_duplicates, held_out_residuals
+    from fairpool.collaboration import Collaboration, collaborate
+    from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
+    from fairpool.errors import FairpoolError, FairpoolWarning
+    from fairpool.models import (
+        BayesianLinearRegression,
+        GaussianProcess,
+        NetworkFeatures,
+        PartySummary,
+        SparseGaussianProcess,
+        inducing_points,
+        mnlp,
+    )
+    from fairpool.parties import Party
+    from fairpool.realisation import ModelReward, load_reward, noise_levels, realise
+    from fairpool.rewards import RewardScheme, check_incentives, check_party_monotonicity, check_strict_monotonicity
+    from fairpool.values import Game, InformationGain, TableGame, ValidationGain, check_properties
 
 __all__ = [
     "BayesianLinearRegression",
@@ -73,3 +79,55 @@ __all__ = [
     "shapley",
     "standalone",
 ]
+
+HOMES = {
+    "BayesianLinearRegression": "models",
+    "Collaboration": "collaboration",
+    "Contributions": "contributions",
+    "FairpoolError": "errors",
+    "FairpoolWarning": "errors",
+    "Game": "values",
+    "GaussianProcess": "models",
+    "InformationGain": "values",
+    "ModelReward": "realisation",
+    "NetworkFeatures": "models",
+    "Party": "parties",
+    "PartySummary": "models",
+    "RewardScheme": "rewards",
+    "SparseGaussianProcess": "models",
+    "TableGame": "values",
+    "ValidationGain": "values",
+    "banzhaf": "contributions",
+    "check_incentives": "rewards",
+    "check_party_monotonicity": "rewards",
+    "check_properties": "values",
+    "check_strict_monotonicity": "rewards",
+    "collaborate": "collaboration",
+    "find_duplicates": "audit",
+    "held_out_residuals": "audit",
+    "inducing_points": "models",
+    "leave_one_out": "contributions",
+    "load_reward": "realisation",
+    "mnlp": "models",
+    "noise_levels": "realisation",
+    "realise": "realisation",
+    "shapley": "contributions",
+    "standalone": "contributions",
+}
+"""The module that each public name comes from; it is loaded when the name is first used, since few programs use all."""
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if not TYPE_CHECKING:  # for a type checker, which has the imports above, it would turn every misspelt name into one
+
+    def __getattr__(name: str) -> Any:
+        if name in HOMES:
+            found = getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+            globals()[name] = found  # from now on it is found without asking here
+            return found
+        if not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

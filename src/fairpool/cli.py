@@ -1,26 +1,21 @@
-"""The command `fairpool`: thin commands over the library."""
+"""The command `fairpool`: thin commands over the library.
 
-import shutil
-import sys
-from concurrent.futures import Executor
-from dataclasses import asdict
+Only what every command needs is imported here. Each command imports the rest itself, so that help, the version and
+wrong usage are answered at once, and a party that only predicts does not wait for charts.
+"""
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import click
 import typer
 
 from fairpool.__about__ import __version__
-from fairpool.checkpoint import Checkpoint
-from fairpool.cluster import open_executor
-from fairpool.consortium.example import write_example
-from fairpool.consortium.output import refuse_output, result_of, write_output
-from fairpool.consortium.prediction import as_csv, describe_reward, predict_file
-from fairpool.consortium.preparation import prepare
-from fairpool.consortium.run import execute
-from fairpool.errors import DataError
 from fairpool.screen import Screen, screen, show_preparation, show_run
-from fairpool.workers import Workers
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from fairpool.checkpoint import Checkpoint
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -52,6 +47,10 @@ def demo(
     Example: `fairpool demo`
     """
     with screen(quiet, as_json) as show:
+        import shutil
+
+        from fairpool.consortium.example import write_example
+
         marker = out / ".fairpool-demo"
         if marker.is_file():
             shutil.rmtree(out)  # an earlier demo, and nothing else
@@ -71,6 +70,8 @@ def init(
     Example: `fairpool init my-project`
     """
     with screen(quiet, as_json) as show:
+        from fairpool.consortium.example import write_example
+
         write_example(folder)
         show.give({"folder": str(folder)})
         show.say(f"Wrote {folder}/collaboration.toml and example data. Next: fairpool run {folder}")
@@ -83,6 +84,9 @@ def check(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
     Example: `fairpool check my-project`
     """
     with screen(quiet, as_json) as show:
+        from fairpool.consortium.preparation import prepare
+        from fairpool.workers import Workers
+
         with show.progress() as progress:
             preparation = prepare(folder, Workers(progress=progress))
         rows = {p.name: s.rows for p, s in zip(preparation.configuration.parties, preparation.parties, strict=True)}
@@ -115,6 +119,9 @@ def run(
     `fairpool run my-project --jobs 4 --resume`, `fairpool run my-project --cluster tcp://10.0.0.5:8786`
     """
     with screen(quiet, as_json) as show:
+        from fairpool.checkpoint import Checkpoint
+        from fairpool.cluster import open_executor
+
         home = folder if folder.is_dir() else folder.parent
         checkpoint = Checkpoint(home / ".fairpool-checkpoint", resume)
         with open_executor(jobs, cluster) as executor:
@@ -135,6 +142,9 @@ def predict(
     Example: `fairpool predict reward.safetensors --data patients.csv --out predictions.csv`
     """
     with screen(quiet, as_json) as show:
+        from fairpool.consortium.prediction import as_csv, predict_file
+        from fairpool.errors import DataError
+
         if out is not None and out.exists() and not force:
             raise DataError(f"{out} exists already; give another --out, or --force to replace it")
         with show.progress() as progress:
@@ -160,6 +170,8 @@ def inspect(
     Example: `fairpool inspect reward.safetensors`
     """
     with screen(quiet, as_json) as show:
+        from fairpool.consortium.prediction import describe_reward
+
         description = describe_reward(reward)
         show.give(description)
         for key, value in description.items():
@@ -192,9 +204,12 @@ def reproduce_figures(
     Examples: `fairpool reproduce --quick`, `fairpool reproduce fig2 fig3 --jobs 2`,
     `fairpool reproduce --cluster tcp://10.0.0.5:8786`
     """
-    from fairpool.paper.reproduction import reproduce  # only here: it loads what no other command needs
-
     with screen(quiet, as_json) as show:
+        from dataclasses import asdict
+
+        from fairpool.cluster import open_executor
+        from fairpool.paper.reproduction import reproduce
+
         out = out or Path("reproduction-quick" if quick else "reproduction")
         with show.figures() as report, open_executor(jobs, cluster, processes=True) as executor:
             outcomes = reproduce(figures or ["all"], out, seed, executor, quick, report)
@@ -232,9 +247,14 @@ def _run(
     rho: str | None,
     seed: int | None,
     force: bool,
-    executor: Executor | None,
-    checkpoint: Checkpoint | None,
+    executor: "Executor | None",
+    checkpoint: "Checkpoint | None",
 ) -> None:
+    from fairpool.consortium.output import refuse_output, result_of, write_output
+    from fairpool.consortium.preparation import prepare
+    from fairpool.consortium.run import execute
+    from fairpool.workers import Workers
+
     refuse_output(out, force)
     with show.progress() as progress:
         workers = Workers(executor, progress, checkpoint)
@@ -263,8 +283,5 @@ def _rho(text: str | None) -> float | str | None:
 
 
 def entry() -> None:
-    """The installed command: wrong usage also ends with exit code 2 and no traceback."""
-    try:
-        app(standalone_mode=True)
-    except click.exceptions.Abort:
-        sys.exit(130)
+    """The installed command. Typer ends it: wrong usage with exit code 2, Ctrl-C with 130, neither with a traceback."""
+    app()

@@ -21,7 +21,6 @@ from fairpool.files import write_atomically
 from fairpool.models import Model, PartySummary
 from fairpool.parties import Party
 from fairpool.realisation import ModelReward, realise
-from fairpool.report import Context, render_report
 from fairpool.rewards import RewardScheme, check_incentives
 from fairpool.values import InformationGain
 from fairpool.verdicts import Verdicts
@@ -87,6 +86,8 @@ class Collaboration:
 
     def report(self, path: str | Path) -> None:
         """Write the report: one self-contained HTML page, for whoever may see all parties' values."""
+        from fairpool.report import Context, render_report  # only here: charts take a second to load
+
         residuals = self.residuals if self.game.pool is not None else None
         page = render_report(self, Context(residuals=residuals, warnings=self.warnings))
         write_atomically(Path(path), page.encode())

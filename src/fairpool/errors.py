@@ -13,6 +13,14 @@ class DataError(FairpoolError):
     """A party's table, or a model's settings, hold a value that cannot be used."""
 
 
+class ConfigurationError(FairpoolError):
+    """The configuration or the data have problems; `problems` lists every one of them."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(problems))
+
+
 class KernelError(FairpoolError):
     """A kernel cannot serve: it is not positive definite, or not of a kind that this step can handle."""
 

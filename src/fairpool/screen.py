@@ -1,4 +1,7 @@
-"""What the commands print, and how errors end: results to standard output, progress and errors to standard error."""
+"""What the commands print, and how errors end: results to standard output, progress and errors to standard error.
+
+It is loaded by every command, so what takes time to load (rich, and all that computes) is imported where it is used.
+"""
 
 import json
 import os
@@ -7,17 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from fairpool.consortium.configuration import ConfigurationError
-from fairpool.consortium.output import folder_names
-from fairpool.consortium.preparation import Preparation
-from fairpool.consortium.run import Run
-from fairpool.errors import FairpoolError
+from fairpool.errors import ConfigurationError, FairpoolError
+
+if TYPE_CHECKING:
+    from fairpool.consortium.preparation import Preparation
+    from fairpool.consortium.run import Run
 
 MOST_SENTENCES = 24
 """Of more parties, the terminal shows the table alone; the report has a sentence for each."""
@@ -33,6 +34,8 @@ class Screen:
     def say(self, *things: Any) -> None:
         """Print for a person, unless asked not to."""
         if not self.quiet and not self.as_json:
+            from rich.console import Console
+
             Console(highlight=False, markup=False).print(*things)
 
     def give(self, result: Any) -> None:
@@ -43,6 +46,9 @@ class Screen:
     @contextmanager
     def progress(self) -> Iterator[Any]:
         """A bar that says what is being done, how much of it is, and for how long."""
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
         console = Console(stderr=True)
         columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
         hidden = self.quiet or self.as_json or not console.is_terminal
@@ -57,6 +63,9 @@ class Screen:
     @contextmanager
     def figures(self) -> Iterator[Any]:
         """A bar per figure."""
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
         console = Console(stderr=True)
         hidden = self.quiet or self.as_json or not console.is_terminal
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
@@ -100,8 +109,10 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
         raise typer.Exit(130) from None
 
 
-def show_run(show: Screen, done: Run, out: Path) -> None:
+def show_run(show: Screen, done: "Run", out: Path) -> None:
     """What a run found, and where it is."""
+    from fairpool.consortium.output import folder_names
+
     result = done.collaboration
     show.say(result.table())
     for sentence in result.explain() if result.game.n <= MOST_SENTENCES else ():
@@ -117,7 +128,7 @@ def show_run(show: Screen, done: Run, out: Path) -> None:
             show.say(f"  {name}: {folder}")
 
 
-def show_preparation(show: Screen, preparation: Preparation, rows: dict[str, int]) -> None:
+def show_preparation(show: Screen, preparation: "Preparation", rows: dict[str, int]) -> None:
     """What a run would work on."""
     for name, count in rows.items():
         show.say(f"{name}: {count} rows")

@@ -19,7 +19,7 @@ from pydantic import (
 
 from fairpool.consortium.kernel_expression import parse_kernel
 from fairpool.contributions.sampling import fewest_evaluations
-from fairpool.errors import FairpoolError
+from fairpool.errors import ConfigurationError
 from fairpool.rewards.scheme import WORDS
 from fairpool.values import EXACT_LIMIT
 
@@ -58,14 +58,6 @@ def _noise(s2: float) -> float:
             f"{s2:g} is outside {LEAST_NOISE:g} .. {MOST_NOISE:g}; give a variance, in units of the standardised target"
         )
     return s2
-
-
-class ConfigurationError(FairpoolError):
-    """The configuration or the data have problems; `problems` lists every one of them."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(problems))
 
 
 class Section(BaseModel):

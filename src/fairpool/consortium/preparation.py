@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from fairpool.consortium.configuration import Configuration, ConfigurationError, load_configuration
+from fairpool.consortium.configuration import Configuration, load_configuration
 from fairpool.consortium.intake import Moments, Survey, missing_problem, shared_columns, survey
 from fairpool.consortium.tables import Source, column_names, sha256
 from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
-from fairpool.errors import FairpoolError
+from fairpool.errors import ConfigurationError, FairpoolError
 from fairpool.workers import Workers, is_dask
 
 T = TypeVar("T")

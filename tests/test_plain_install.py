@@ -1,0 +1,141 @@
+"""The wheel, installed without extras into a new environment outside of the checkout, does what it is for.
+
+What the development extras bring hides what is imported but not declared; here nothing does.
+"""
+
+import csv
+import hashlib
+import json
+import os
+import subprocess
+import tempfile
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.plain_install
+
+CHECKOUT = Path(__file__).parent.parent
+ONLY_FOR_THE_TESTS = {"coverage", "distributed", "hypothesis", "pandas", "polars", "pytest", "selenium"}
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An environment with the wheel, and a folder to work in."""
+
+    binaries: Path
+    work: Path
+
+    def run(self, program, *arguments):
+        command = [str(self.binaries / program), *map(str, arguments)]
+        return subprocess.run(
+            command, cwd=self.work, env=self.environment, capture_output=True, text=True, encoding="utf-8", check=False
+        )
+
+    def output(self, program, *arguments):
+        done = self.run(program, *arguments)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    def pip(self, *arguments):
+        done = self.run("python", "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments)
+        assert done.returncode == 0, done.stderr
+
+    @property
+    def environment(self):
+        """That of a user who has just logged in: nothing leads back to the checkout or to this Python."""
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "COV", "VIRTUAL_ENV"))}
+        return kept | {"XDG_CACHE_HOME": str(self.work / "cache"), "PYTHONNOUSERSITE": "1", "PYTHONUTF8": "1"}
+
+
+@pytest.fixture(scope="module")
+def installation():
+    # Not pytest's own temporary folder, of which the last three are kept: this one takes 600 MB.
+    with tempfile.TemporaryDirectory(prefix="fairpool-plain-install-") as name:
+        folder = Path(name).resolve()
+        venv.create(folder / "environment", with_pip=True, symlinks=os.name != "nt")
+        (folder / "work").mkdir()
+        found = Installation(folder / "environment" / ("Scripts" if os.name == "nt" else "bin"), folder / "work")
+        found.pip("wheel", "--no-deps", "--wheel-dir", folder, CHECKOUT)
+        found.pip("install", next(folder.glob("fairpool-*.whl")))
+        yield found
+
+
+@pytest.fixture(scope="module")
+def demo(installation):
+    printed = installation.output("fairpool", "demo")
+    return printed, installation.work / "fairpool-demo"
+
+
+def test_it_is_the_wheel_that_runs_and_no_extra_is_there(installation):
+    program = "import fairpool, sys; print(fairpool.__file__); print(sys.prefix)"
+    file, prefix = map(Path, installation.output("python", "-c", program).splitlines())
+    assert prefix in file.parents
+    assert CHECKOUT not in file.parents
+    listed = installation.output("python", "-m", "pip", "--disable-pip-version-check", "list", "--format", "json")
+    names = {entry["name"].lower().replace("_", "-") for entry in json.loads(listed)}
+    assert "fairpool" in names
+    assert names & ONLY_FOR_THE_TESTS == set()
+    assert "No broken requirements" in installation.output(
+        "python", "-m", "pip", "--disable-pip-version-check", "check"
+    )
+
+
+def test_help_and_version(installation):
+    text = installation.output("fairpool", "--help")
+    for command in ("demo", "init", "check", "run", "predict", "inspect", "reproduce"):
+        assert f" {command} " in text
+    assert installation.output("fairpool", "--version").startswith("fairpool ")
+
+
+def test_wrong_usage_ends_with_2_and_no_traceback(installation):
+    for arguments in (["nonsense"], ["predict"], ["run", "--jobs", "none", "."]):
+        done = installation.run("fairpool", *arguments)
+        assert done.returncode == 2
+        assert "Usage: fairpool" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_the_demo_gives_every_party_a_model_and_a_letter(demo):
+    printed, folder = demo
+    assert "Hospital A receives the best model, because nobody contributes more." in printed
+    assert "vega" in (folder / "result" / "operator" / "report.html").read_text(encoding="utf-8").lower()
+    parties = folder / "result" / "parties"
+    assert {party.name for party in parties.iterdir()} == {"Hospital-A", "Hospital-B", "Hospital-C"}
+    for party in parties.iterdir():
+        assert {file.name for file in party.iterdir()} == {"letter.html", "reward.safetensors"}
+
+
+def test_predict(installation, demo):
+    folder = demo[1]
+    reward = folder / "result" / "parties" / "Hospital-B" / "reward.safetensors"
+    text = installation.output("fairpool", "predict", reward, "--data", folder / "test.csv")
+    rows = list(csv.DictReader(text.splitlines()))
+    truth = list(csv.DictReader((folder / "test.csv").read_text().splitlines()))
+    assert len(rows) == len(truth) == 88
+    inside = 0
+    for row, true in zip(rows, truth, strict=True):
+        assert float(row["lower_95"]) < float(row["progression"]) < float(row["upper_95"])
+        inside += float(row["lower_95"]) < float(true["progression"]) < float(row["upper_95"])
+    assert inside > 0.8 * len(rows)
+
+
+def test_inspect(installation, demo):
+    reward = demo[1] / "result" / "parties" / "Hospital-B" / "reward.safetensors"
+    found = json.loads(installation.output("fairpool", "inspect", reward, "--json"))
+    assert found["reward for"] == "Hospital B"
+    assert found["model"] == "sparse Gaussian process"
+    assert found["sha256"] == hashlib.sha256(reward.read_bytes()).hexdigest()
+
+
+def test_what_needs_an_extra_says_which(installation, demo):
+    done = installation.run("fairpool", "run", demo[1], "--out", "second", "--cluster", "tcp://127.0.0.1:9")
+    assert done.returncode == 2
+    assert done.stderr == "error: --cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'\n"
+
+
+def test_the_library(installation):
+    program = "import fairpool as fp; print(fp.shapley(fp.TableGame([0, 7, 5, 8])))"
+    assert installation.output("python", "-c", program) == "Contributions([5. 3.], exact)\n"
