@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import jinja2
 import numpy as np
-import vl_convert
 
 from fairpool.report import charts
 from fairpool.report.scores import Scores
+from fairpool.report.vega import vega_script
 from fairpool.report.words import ANSWERS, GLOSSARY, MEANINGS
 from fairpool.rewards import check_incentives
 
@@ -45,6 +45,7 @@ class Context:
 def render_report(result: "Collaboration", context: Context) -> str:
     """The report as HTML; the same result gives the same bytes."""
     coalitions = charts.coalitions_chart(result)
+    along_rho = charts.rho_chart(result)
     return (
         templates()
         .get_template("report.html.j2")
@@ -59,10 +60,10 @@ def render_report(result: "Collaboration", context: Context) -> str:
             glossary=GLOSSARY,
             rewards_svg=charts.as_svg(charts.rewards_chart(result)),
             coalitions_svg=charts.as_svg(coalitions) if coalitions is not None else None,
-            rho_svg=charts.as_svg(charts.rho_chart(result)),
+            rho_svg=charts.as_svg(along_rho),
             scores_svg=charts.as_svg(charts.scores_chart(result, context.scores)) if context.scores else None,
-            vega=_vega(),
-            live=_for_script({"spec": _responsive(charts.rho_chart(result)), **_along_rho(result)}),
+            vega=vega_script(),
+            live=_for_script({"spec": _responsive(along_rho), **_along_rho(result)}),
         )
     )
 
@@ -80,14 +81,6 @@ def templates() -> jinja2.Environment:
     environment.filters["share"] = lambda x: f"{x:.0%}"
     environment.filters["number"] = lambda x: "∞" if np.isinf(x) else f"{x:.4g}"
     return environment
-
-
-@cache
-def _vega() -> str:
-    """Vega as one script without any outside reference."""
-    return str(vl_convert.javascript_bundle(None)).replace(  # type: ignore[arg-type]  # its stub forgets the default
-        "</script", "<\\/script"
-    )
 
 
 def _for_script(data: Any) -> str:
