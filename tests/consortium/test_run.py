@@ -418,3 +418,38 @@ def test_what_learning_warns_of_is_in_the_report_and_not_on_the_screen(tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert any("is at the end of the range searched" in text for text in result_of(folder / "result")["warnings"])
+
+
+@pytest.mark.parametrize("beside", [None, 'target = "something else"\n', "not TOML"])
+def test_the_configuration_that_was_read_is_the_one_on_file(tmp_path, beside):
+    folder = project(tmp_path / "p")
+    other = (folder / "collaboration.toml").rename(folder / "other.toml")
+    text = "# Ours.\n" + other.read_text()
+    other.write_text(text)
+    if beside is not None:
+        (folder / "collaboration.toml").write_text(beside)
+    done = fairpool("run", other, "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    filed = (folder / "result" / "operator" / "collaboration.toml").read_text()
+    first_line, _, rest = filed.partition("\n")
+    assert first_line == "# As used by this run: rho = 0.6 (asked for: 0.6 in this file)"
+    assert rest == text
+
+
+def test_a_configuration_changed_during_the_run_is_filed_as_it_was(tmp_path):
+    folder = project(tmp_path / "p")
+    text = (folder / "collaboration.toml").read_text()
+    preparation = prepare(folder)
+    (folder / "collaboration.toml").write_text("changed")
+    write_output(execute(preparation, seed=1), tmp_path / "out", force=False)
+    assert (tmp_path / "out" / "operator" / "collaboration.toml").read_text().endswith(text)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_configuration(tmp_path):
+    folder = project(tmp_path / "p")
+    text = (folder / "collaboration.toml").read_bytes()
+    (folder / "collaboration.toml").write_bytes(b"\xef\xbb\xbf" + text)
+    write_output(execute(prepare(folder), seed=1), tmp_path / "out", force=False)
+    filed = (tmp_path / "out" / "operator" / "collaboration.toml").read_bytes()
+    assert filed.endswith(b"\n" + text)
+    assert b"\xef\xbb\xbf" not in filed

@@ -172,10 +172,15 @@ class Configuration(Section):
 
 
 def load_configuration(folder: Path) -> Configuration:
-    """Read `collaboration.toml` of a folder, or the file itself; every problem is found at once."""
+    """What `collaboration.toml` of a folder says, or the file itself; every problem is found at once."""
+    return read_configuration(folder)[0]
+
+
+def read_configuration(folder: Path) -> tuple[Configuration, str]:
+    """What the operator's file says, and its text as it was read, for the record: the file may change meanwhile."""
     path = folder / FILE_NAME if folder.is_dir() else folder
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")  # some editors begin a file with a byte order mark
         values = tomllib.loads(text)
     except FileNotFoundError:
         what = "file" if folder.is_dir() else "folder"
@@ -187,7 +192,7 @@ def load_configuration(folder: Path) -> Configuration:
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError([f"{path}: not valid TOML: {error}"]) from None
     try:
-        return Configuration.model_validate(values)
+        return Configuration.model_validate(values), text
     except ValidationError as error:
         raise ConfigurationError([f"{path}: {_in_words(problem)}" for problem in error.errors()]) from None
 

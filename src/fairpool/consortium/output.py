@@ -170,7 +170,7 @@ def _values_csv(run: Run) -> str:
 
 def _configuration_as_used(run: Run) -> str:
     """The operator's file as it was read, with what the command line changed at the top."""
-    text = (run.preparation.folder / FILE_NAME).read_text(encoding="utf-8")
+    text = run.preparation.text
     asked = tomllib.loads(text).get("rewards", {}).get("rho", "stable")
     return f"# As used by this run: rho = {run.collaboration.rho!r} (asked for: {asked!r} in this file)\n{text}"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from fairpool.consortium.configuration import Configuration, load_configuration
+from fairpool.consortium.configuration import Configuration, read_configuration
 from fairpool.consortium.intake import Moments, Survey, missing_problem, shared_columns, survey
 from fairpool.consortium.tables import Source, column_names, sha256
 from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
@@ -23,8 +23,9 @@ class Preparation:
     """A collaboration that can be run.
 
     Attributes:
-        folder: Where `collaboration.toml` is; its paths are relative to it.
+        folder: Where the configuration file is; its paths are relative to it.
         configuration: What it says.
+        text: The file as it was read.
         encoding: How every table becomes numbers, fixed now.
         parties: Each party's data, surveyed, in the configuration's order.
         public: The public data, if any.
@@ -34,6 +35,7 @@ class Preparation:
 
     folder: Path
     configuration: Configuration
+    text: str
     encoding: TableEncoding
     parties: tuple[Survey, ...]
     public: Survey | None
@@ -48,7 +50,7 @@ class Preparation:
 
 def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa: B008 -- immutable
     """Read the configuration and look at all data once; refuse with every problem that is found."""
-    configuration = load_configuration(folder)
+    configuration, text = read_configuration(folder)
     folder = folder if folder.is_dir() else folder.parent
     if is_dask(workers.executor):
         folder = folder.resolve()  # workers are in other folders, if not on other machines
@@ -82,7 +84,16 @@ def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa:
         if found.dropped
     ]
     warnings += _identical_files(sources)
-    return Preparation(folder, configuration, encoding, parties, public, test, tuple(warnings))
+    return Preparation(
+        folder=folder,
+        configuration=configuration,
+        text=text,
+        encoding=encoding,
+        parties=parties,
+        public=public,
+        test=test,
+        warnings=tuple(warnings),
+    )
 
 
 def _owner(name: str) -> str:
