@@ -1,8 +1,11 @@
 """On a real Dask cluster: the same numbers as here, whatever happens to its workers; and clear errors."""
 
+import http.server
 import json
+import socket
 import time
 from contextlib import contextmanager
+from threading import Thread
 
 import numpy as np
 import pyarrow as pa
@@ -225,3 +228,93 @@ def test_a_cluster_without_workers_is_an_error(tmp_path):
         open_executor(1, found.address),
     ):
         pass
+
+
+def refusal_of(address):
+    """What is said about an address, within half a minute: a thread that hangs does not hold up the tests."""
+    texts = []
+
+    def attempt():
+        try:
+            with open_executor(1, address):
+                texts.append("accepted")
+        except ClusterError as error:
+            texts.append(str(error))
+
+    thread = Thread(target=attempt, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive(), "it hangs"
+    return texts[0]
+
+
+@contextmanager
+def listener(answer):
+    """A program that takes every connection, and says the same to all."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            taken = []
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return  # the test is over
+                taken.append(connection)
+                connection.sendall(answer)
+
+        thread = Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join(30)
+
+
+@contextmanager
+def web_server():
+    class Silent(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Silent) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"tcp://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join(30)
+
+
+@pytest.fixture
+def short_patience(monkeypatch):
+    monkeypatch.setattr("fairpool.cluster.SECONDS", 1)
+
+
+def test_something_that_never_answers_is_no_scheduler(short_patience):
+    with listener(b"") as address:
+        assert refusal_of(address).startswith(f"no Dask scheduler answers at {address} within 1 seconds (TimeoutError)")
+
+
+def test_a_web_server_is_no_scheduler(short_patience):
+    with web_server() as address:
+        assert refusal_of(address).startswith(f"no Dask scheduler answers at {address} within 1 seconds")
+
+
+@pytest.mark.parametrize("answer", [b"SSH-2.0-OpenSSH_9.6\r\n" * 9, bytes(4096), b"\x08" + bytes(7) + b"\x01" * 99])
+def test_what_answers_in_another_language_is_no_scheduler(short_patience, answer):
+    with listener(answer) as address:
+        text = refusal_of(address)
+    assert address in text
+    assert "Dask scheduler" in text
+    assert text.endswith("tcp://HOST:PORT")
+    assert len(text) < 300
+
+
+def test_a_worker_is_no_scheduler(running):
+    with connected(running.address) as client:
+        worker = next(iter(client.scheduler_info()["workers"]))
+    expected = f"{worker!r} is no address of a Dask scheduler (it is that of a Dask Worker); give tcp://HOST:PORT"
+    assert refusal_of(worker) == expected

@@ -42,31 +42,48 @@ def open_executor(jobs: int, cluster: str | None = None, processes: bool = False
 def _connected(address: str) -> Iterator[Any]:
     try:
         from distributed import Client as Connection
-        from distributed.comm.core import connect
     except ImportError:
         raise ClusterError("--cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said by our own errors
-
-    async def shake_hands() -> None:
-        comm = await connect(address, timeout=SECONDS)  # type: ignore[no-untyped-call]
-        await comm.close()
-
     try:
-        asyncio.run(shake_hands())  # first: a client that fails to connect leaves a traceback behind
+        kind = asyncio.run(_kind_of(address))  # first: a client that fails to connect leaves a traceback behind
+        if kind != "Scheduler":
+            raise ClusterError(_refusal(address, f"it is that of a Dask {kind}"))
         client: Any = Connection(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
-    except (ValueError, TypeError) as error:
-        raise ClusterError(f"{address!r} is no address of a Dask scheduler ({error}); give tcp://HOST:PORT") from None
+    except ClusterError:
+        raise
     except OSError as error:
         raise ClusterError(
             f"no Dask scheduler answers at {address} within {SECONDS} seconds ({type(error).__name__}); start one with"
             " `dask scheduler`, and give its address as tcp://HOST:PORT"
         ) from None
+    except Exception as error:  # whatever can become of an answer that is not Dask's, or of an address that is none
+        raise ClusterError(_refusal(address, str(error) or type(error).__name__)) from None
     try:
         _check_workers(client, address)
         yield client
     finally:
         with suppress(OSError):  # a scheduler that is gone does not answer a farewell
             client.close(timeout=2)
+
+
+async def _kind_of(address: str) -> str:
+    """What kind of Dask process answers: "Scheduler", one hopes."""
+    from distributed.comm.core import connect
+    from distributed.core import send_recv
+
+    # Dask's own limit ends once there is a connection, but something else than Dask may then be silent for ever.
+    async with asyncio.timeout(SECONDS):
+        comm = await connect(address, timeout=SECONDS)  # type: ignore[no-untyped-call]
+        try:
+            answer = await send_recv(comm, op="identity")
+        finally:
+            comm.abort()
+    return str(answer["type"])
+
+
+def _refusal(address: str, why: str) -> str:
+    return f"{address!r} is no address of a Dask scheduler ({why[:100]}); give tcp://HOST:PORT"
 
 
 def _check_workers(client: Any, address: str) -> None:
