@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairpool.errors import DataError
+from fairpool.errors import DataError, shown
 
 FloatArray = NDArray[np.float64]
 """An array of float64, the only kind of number fairpool computes with."""
@@ -120,13 +120,13 @@ def as_generator(rng: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
-        raise DataError(f"rng {rng!r} is neither a numpy Generator nor a seed (a whole number from 0)") from None
+        raise DataError(f"rng {shown(rng)} is neither a numpy Generator nor a seed (a whole number from 0)") from None
 
 
 def as_count(value: Any, name: str, least: int) -> int:
     """A whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise DataError(f"{name} {value!r} is not a whole number from {least}")
+        raise DataError(f"{name} {shown(value)} is not a whole number from {least}")
     return int(value)
 
 
@@ -137,7 +137,7 @@ def as_numbers(values: Any, n: int, name: str) -> FloatArray:
     except DataError:
         numbers = np.full(0, np.nan)
     if numbers.shape != (n,) or not np.isfinite(numbers).all():
-        raise DataError(f"{name} {values!r} are not one finite number for each of the {n} parties")
+        raise DataError(f"{name} {shown(values)} are not one finite number for each of the {n} parties")
     return numbers
 
 
@@ -148,7 +148,7 @@ def positive(value: Any, name: str) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not 0 < number < np.inf:
-        raise DataError(f"{name} {value!r} is not a finite number above 0")
+        raise DataError(f"{name} {shown(value)} is not a finite number above 0")
     return number
 
 

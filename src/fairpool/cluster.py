@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from fairpool.__about__ import __version__
-from fairpool.errors import ClusterError
+from fairpool.errors import ClusterError, cut, shown
 
 SECONDS = 5
 """How long a scheduler may take to answer."""
@@ -83,7 +83,7 @@ async def _kind_of(address: str) -> str:
 
 
 def _refusal(address: str, why: str) -> str:
-    return f"{address!r} is no address of a Dask scheduler ({why[:100]}); give tcp://HOST:PORT"
+    return f"{shown(address)} is no address of a Dask scheduler ({cut(why)}); give tcp://HOST:PORT"
 
 
 def _check_workers(client: Any, address: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.errors import GameError
+from fairpool.errors import GameError, cut, shown
 
 Coalition = Iterable[int] | Iterable[str]
 """Some parties, by index or by name."""
@@ -19,15 +19,15 @@ def mask_of(coalition: Coalition, names: Sequence[str]) -> int:
     (5, 2)
     """
     if isinstance(coalition, str) or not isinstance(coalition, Iterable):
-        raise GameError(f"{coalition!r} is not a coalition; give a set of parties, such as {{0, 2}}")
+        raise GameError(f"{shown(coalition)} is not a coalition; give a set of parties, such as {{0, 2}}")
     mask = 0
     for party in coalition:
         if isinstance(party, str):
             if party not in names:
-                raise GameError(f'no party is named "{party}"; there are {", ".join(names)}')
+                raise GameError(f'no party is named "{cut(party)}"; there are {", ".join(names)}')
             party = names.index(party)
         if not isinstance(party, int | np.integer) or not 0 <= party < len(names):
-            raise GameError(f"no party {party}: there are {len(names)}, counted from 0")
+            raise GameError(f"no party {shown(party)}: there are {len(names)}, counted from 0")
         mask |= 1 << int(party)
     return mask
 

@@ -1,8 +1,41 @@
 """Every error a user can cause, and the one warning: what was found, where, and what to do.
 
 The texts live beside the checks that raise them; here are only the kinds. All of them are `ValueError`s, so
-that code which does not know fairpool can catch them.
+that code which does not know fairpool can catch them. What a user gave is echoed by `shown`, which cuts it where it
+is long.
 """
+
+from reprlib import Repr
+
+LONGEST_ECHO = 80
+"""So many characters of a value are enough to recognise it."""
+
+_BRIEF = Repr()
+_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = LONGEST_ECHO
+
+
+def shown(value: object) -> str:
+    """A value as an error text echoes it: in one line, and cut where it is long.
+
+    >>> shown(-1), shown("word")
+    ('-1', "'word'")
+    >>> shown([[1.0, 2.0]] * 50)
+    '[[1.0, 2.0], [1.0, 2.0], [1.0, 2.0], [1.0, 2.0], [1.0, 2.0], [1.0, 2.0], ...]'
+    """
+    try:
+        text = _BRIEF.repr(value)
+    except ValueError:  # Python refuses to write out a whole number of more than some thousand digits
+        text = f"of type {type(value).__name__}"
+    return cut(" ".join(text.splitlines()))
+
+
+def cut(text: str) -> str:
+    """A text as an error text quotes it: as it is, or its beginning.
+
+    >>> cut("rbf + " * 50 + "rbf")
+    'rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf +...'
+    """
+    return text if len(text) <= LONGEST_ECHO else f"{text[: LONGEST_ECHO - 3].rstrip()}..."
 
 
 class FairpoolError(ValueError):

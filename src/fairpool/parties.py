@@ -10,7 +10,7 @@ import numpy as np
 
 from fairpool.arrays import FloatArray, as_matrix, as_noise, as_table, as_vector
 from fairpool.coalitions import members
-from fairpool.errors import DataError
+from fairpool.errors import DataError, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +37,9 @@ class Party:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
-            raise DataError(f"a party's name is {self.name!r}; give every party a name that is not empty")
+            raise DataError(f"a party's name is {shown(self.name)}; give every party a name that is not empty")
         if not self.name.isprintable():
-            raise DataError(f"a party's name is {self.name!r}; control characters and line breaks cannot be shown")
+            raise DataError(f"a party's name is {shown(self.name)}; control characters and line breaks cannot be shown")
         where = f'party "{self.name}"'
         table, y = self.X, self.y
         if isinstance(y, str):
@@ -138,7 +138,7 @@ def check_parties(parties: Sequence[Party]) -> tuple[Party, ...]:
     """The parties as a tuple, when they can work together: distinct names, the same columns."""
     for party in (parties := tuple(parties)):
         if not isinstance(party, Party):
-            raise DataError(f"{party!r} is not a Party; wrap each table as Party(name, X, y)")
+            raise DataError(f"{shown(party)} is not a Party; wrap each table as Party(name, X, y)")
     check_names([p.name for p in parties])
     first = next((party for party in parties if party.columns), parties[0])
     for party in parties:

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 from threadpoolctl import threadpool_limits
 
 from fairpool.checkpoint import Checkpoint
-from fairpool.errors import ClusterError, DataError, FairpoolWarning
+from fairpool.errors import ClusterError, DataError, FairpoolWarning, shown
 
 Shared = TypeVar("Shared")
 Task = TypeVar("Task")
@@ -155,7 +155,8 @@ def as_workers(executor: "Workers | Executor | None") -> Workers:
         executor = executor.get_executor()
     if not (executor is None or isinstance(executor, Executor)):
         raise DataError(
-            f"{executor!r} is no executor; give one of concurrent.futures, or Client.get_executor() of dask.distributed"
+            f"{shown(executor)} is no executor; give one of concurrent.futures, or Client.get_executor() of"
+            " dask.distributed"
         )
     return Workers(executor)
 

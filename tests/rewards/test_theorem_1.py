@@ -1,11 +1,14 @@
 """Theorem 1's promises, over random monotone and submodular games."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairpool as fp
+from fairpool.errors import RewardError
 from tests.support.games import tables
 
 pytestmark = pytest.mark.filterwarnings("ignore:fairness and stability conflict:fairpool.FairpoolWarning")
@@ -185,9 +188,27 @@ def test_example_1():
         fp.realise(scheme.game, scheme.rewards(1), rng=0)
 
 
-@pytest.mark.parametrize("rho", [-0.1, 1.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("rho", [-0.1, 1.1, float("inf"), np.float32(2)])
 def test_rho_outside_0_to_1_is_refused(rho):
     with pytest.raises(ValueError, match=r"rho .* is outside 0 .. 1"):
+        scheme_of([0, 7, 5, 8]).rewards(rho)
+
+
+@pytest.mark.parametrize(
+    ("rho", "echo"),
+    [
+        (None, "None"),
+        (True, "True"),
+        (float("nan"), "nan"),
+        (b"fair", "b'fair'"),
+        ([0.5], "[0.5]"),
+        (np.full(5000, 0.5), "array([0.5, 0.5, 0.5, ..., 0.5, 0.5, 0.5], shape=(5000,))"),
+        (1 + 0j, "(1+0j)"),
+    ],
+)
+def test_a_rho_that_is_no_number_is_called_that(rho, echo):
+    expected = f"rho {echo} is not a number; give one in 0 .. 1, or one of fair, rational, stable, welfare"
+    with pytest.raises(RewardError, match=f"^{re.escape(expected)}$"):
         scheme_of([0, 7, 5, 8]).rewards(rho)
 
 

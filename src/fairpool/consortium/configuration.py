@@ -19,7 +19,7 @@ from pydantic import (
 
 from fairpool.consortium.kernel_expression import parse_kernel
 from fairpool.contributions.sampling import fewest_evaluations
-from fairpool.errors import ConfigurationError
+from fairpool.errors import ConfigurationError, shown
 from fairpool.rewards.scheme import WORDS
 from fairpool.values import EXACT_LIMIT
 
@@ -38,7 +38,7 @@ def _rho(value: object) -> float | str:
         return float(value)
     near = difflib.get_close_matches(str(value), WORDS, n=1)
     hint = f'did you mean "{near[0]}"?' if near else f"give a number in 0 .. 1, or one of {', '.join(WORDS)}"
-    raise ValueError(f"{value!r} is not allowed; {hint}")
+    raise ValueError(f"{shown(value)} is not allowed; {hint}")
 
 
 def _plain(name: str) -> str:
@@ -46,7 +46,7 @@ def _plain(name: str) -> str:
     if not name.strip():
         raise ValueError("a name must not be blank")
     if any(unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn") for character in name):
-        raise ValueError(f"{name!r} has a control character; use letters, digits and signs")
+        raise ValueError(f"{shown(name)} has a control character; use letters, digits and signs")
     if len(name) > LONGEST_NAME:
         raise ValueError(f"a name of {len(name)} characters is too long; use at most {LONGEST_NAME}")
     return name
@@ -211,10 +211,7 @@ def _in_words(problem: Any) -> str:
         case "value_error":
             return f"{where}: {problem['ctx']['error']}" if location else str(problem["ctx"]["error"])
         case _:
-            value = repr(problem["input"])
-            return (
-                f"{where}: {value if len(value) < 60 else value[:57] + '...'} is not allowed; {problem['msg'].lower()}"
-            )
+            return f"{where}: {shown(problem['input'])} is not allowed; {problem['msg'].lower()}"
 
 
 def _is_union_tag(part: Any) -> bool:

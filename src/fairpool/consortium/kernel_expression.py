@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process import kernels as sk
 
-from fairpool.errors import KernelError
+from fairpool.errors import KernelError, cut, shown
 from fairpool.models.kernels import leaves
 
 ATOMS: dict[str, Any] = {
@@ -55,7 +55,7 @@ def _evaluate(node: ast.expr, expression: str, features: int) -> Any:
             name in ATOMS and 0 < scale < np.inf
         ):
             return ATOMS[name](np.full(features, float(scale)))
-    raise KernelError(_refusal(expression, f"it cannot use {ast.unparse(node)!r}"))
+    raise KernelError(_refusal(expression, f"it cannot use {shown(ast.unparse(node))}"))
 
 
 def _with_amplitudes(kernel: Any) -> Any:
@@ -66,6 +66,6 @@ def _with_amplitudes(kernel: Any) -> Any:
 
 def _refusal(expression: str, what: str) -> str:
     return (
-        f'kernel "{expression}": {what}; write {", ".join(ATOMS)} or linear, with + and * and positive numbers,'
+        f'kernel "{cut(expression)}": {what}; write {", ".join(ATOMS)} or linear, with + and * and positive numbers,'
         ' such as "rbf + exponential"'
     )

@@ -9,7 +9,7 @@ from fairpool.arrays import FloatArray, as_count, as_generator, read_only
 from fairpool.coalitions import sizes, with_party, without_party
 from fairpool.contributions.contributions import Contributions, exactly
 from fairpool.contributions.sampling import estimate, fewest_evaluations
-from fairpool.errors import GameError
+from fairpool.errors import GameError, cut, shown
 from fairpool.values import Game
 from fairpool.workers import Workers, as_workers
 
@@ -51,11 +51,11 @@ def shapley(
     Contributions([5. 3.], exact)
     """
     if not isinstance(game, Game):
-        raise GameError(f"{game!r} is not a game; give an InformationGain, ValidationGain or TableGame")
+        raise GameError(f"{shown(game)} is not a game; give an InformationGain, ValidationGain or TableGame")
     if method not in ("auto", "sampled", "exact"):
-        raise GameError(f'no method "{method}" for Shapley values; there are "exact", "sampled" and "auto"')
+        raise GameError(f'no method "{cut(str(method))}" for Shapley values; there are "exact", "sampled" and "auto"')
     if target_standard_error is not None and not target_standard_error > 0:
-        raise GameError(f"target_standard_error {target_standard_error} must be above 0")
+        raise GameError(f"target_standard_error {shown(target_standard_error)} must be above 0")
     workers = as_workers(executor)
     if method == "exact" or (method == "auto" and game.enumerable):
         return exactly(_from_table(game.values(workers)), "exact")

@@ -15,7 +15,7 @@ from fairpool.arrays import (
     read_only,
     with_unit_diagonal,
 )
-from fairpool.errors import DataError
+from fairpool.errors import DataError, shown
 from fairpool.models.features import apply_features
 from fairpool.models.hyperparameters import NOISE_BOUNDS, check_noise_bounds, warn_at_bound
 from fairpool.models.weight_model import WeightModel
@@ -45,10 +45,10 @@ class BayesianLinearRegression(WeightModel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise_variance", positive(self.noise_variance, "noise_variance"))
         if not isinstance(self.bias, bool | np.bool_):
-            raise DataError(f"bias {self.bias!r} is neither True nor False")
+            raise DataError(f"bias {shown(self.bias)} is neither True nor False")
         object.__setattr__(self, "bias", bool(self.bias))
         if not (self.features is None or callable(self.features) or hasattr(self.features, "transform")):
-            raise DataError(f"features {self.features!r} is neither a callable nor a fitted transformer")
+            raise DataError(f"features {shown(self.features)} is neither a callable nor a fitted transformer")
         mean, Sigma_0 = (
             as_numeric(v, n) for v, n in ((self.prior_mean, "prior_mean"), (self.prior_variance, "prior_variance"))
         )
@@ -134,7 +134,7 @@ class BayesianLinearRegression(WeightModel):
 def _square_root(Sigma_0: FloatArray) -> FloatArray:
     if Sigma_0.ndim < 2:
         if not ((Sigma_0 > 0) & np.isfinite(Sigma_0)).all():
-            raise DataError(f"prior_variance {Sigma_0} must be finite and above 0")
+            raise DataError(f"prior_variance {shown(Sigma_0.tolist())} must be finite and above 0")
         return np.sqrt(Sigma_0)
     try:
         if Sigma_0.shape != Sigma_0.T.shape:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from fairpool.arrays import FloatArray, as_count, as_generator, as_matrix
-from fairpool.errors import DataError
+from fairpool.errors import DataError, cut
 from fairpool.models import kernels
 
 
@@ -46,7 +46,7 @@ def inducing_points(
         if kernel is None:
             raise DataError('method "greedy" needs the kernel: inducing_points(X, count, "greedy", kernel=kernel)')
         return _greedy(kernels.checked(kernel), X, count)
-    raise DataError(f'no method "{method}" to choose inducing points; there are "kmeans" and "greedy"')
+    raise DataError(f'no method "{cut(str(method))}" to choose inducing points; there are "kmeans" and "greedy"')
 
 
 def _greedy(kernel: Any, X: FloatArray, count: int) -> FloatArray:

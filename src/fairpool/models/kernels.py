@@ -5,7 +5,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
 from fairpool.arrays import FloatArray
-from fairpool.errors import KernelError
+from fairpool.errors import KernelError, shown
 
 VALID = "use a valid kernel (RBF, Matern, RationalQuadratic, DotProduct, their sums and products)"
 
@@ -17,7 +17,7 @@ def checked(kernel: sk.Kernel) -> sk.Kernel:
     """A copy of the kernel, when it can be the covariance of a latent function."""
     if not isinstance(kernel, sk.Kernel) or isinstance(kernel, sk.CompoundKernel):
         raise KernelError(
-            f"{kernel!r} is not a kernel; give one of sklearn.gaussian_process.kernels, such as 1.0 * RBF([1, 1])"
+            f"{shown(kernel)} is not a kernel; give one of sklearn.gaussian_process.kernels, such as 1.0 * RBF([1, 1])"
         )
     for leaf in leaves(kernel):
         if isinstance(leaf, sk.WhiteKernel):
@@ -35,7 +35,9 @@ def check_dimensions(kernel: sk.Kernel, columns: int) -> None:
     for leaf in leaves(kernel):
         scales = np.size(getattr(leaf, "length_scale", 1.0))
         if scales not in (1, columns):
-            raise KernelError(f"the kernel {leaf} has {scales} length scales, but the data has {columns} columns")
+            raise KernelError(
+                f"the kernel {shown(leaf)} has {scales} length scales, but the data has {columns} columns"
+            )
 
 
 def _always_positive(kernel: sk.Kernel) -> bool:
@@ -65,10 +67,10 @@ def refuse_indefinite(kernel: sk.Kernel, K: FloatArray) -> None:
     if not K.size or _always_positive(kernel):
         return
     if not np.isfinite(K).all():
-        raise KernelError(f"the kernel {kernel} gives values that are not finite on these rows")
+        raise KernelError(f"the kernel {shown(kernel)} gives values that are not finite on these rows")
     eigenvalues = np.linalg.eigvalsh(K)
     if not eigenvalues[0] >= -1e-8 * max(eigenvalues[-1], 0.0):
         raise KernelError(
-            f"the kernel {kernel} is not positive definite: on these rows its smallest eigenvalue is"
+            f"the kernel {shown(kernel)} is not positive definite: on these rows its smallest eigenvalue is"
             f" {eigenvalues[0]:.3g}; {VALID}"
         )

@@ -23,7 +23,7 @@ from fairpool.arrays import (
     read_only,
     with_unit_diagonal,
 )
-from fairpool.errors import DataError
+from fairpool.errors import DataError, shown
 from fairpool.models.cholesky import lower_factor
 from fairpool.models.posteriors import WeightPosterior
 from fairpool.parties import Party
@@ -56,7 +56,7 @@ class PartySummary:
     def __post_init__(self) -> None:
         where = f'the summary of "{self.name}"'
         if not isinstance(self.name, str) or not self.name.strip():
-            raise DataError(f"a summary's party is named {self.name!r}; give it a name that is not empty")
+            raise DataError(f"a summary's party is named {shown(self.name)}; give it a name that is not empty")
         for field in ("gram", "moment", "probe"):
             values = read_only(as_numeric(getattr(self, field), f"{where}: {field}"))
             if not np.isfinite(values).all():

@@ -7,7 +7,7 @@ from sklearn.gaussian_process import kernels as sk
 
 from fairpool.arrays import TINY, FloatArray
 from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
-from fairpool.errors import RewardFileError
+from fairpool.errors import RewardFileError, shown
 from fairpool.models import (
     BayesianLinearRegression,
     GaussianProcess,
@@ -62,7 +62,7 @@ def decode_model(description: dict[str, Any], tensors: dict[str, FloatArray]) ->
     if kind == "SparseGaussianProcess":
         return SparseGaussianProcess(decode_kernel(description["kernel"]), noise, tensors["inducing_points"])
     if kind != "BayesianLinearRegression":
-        raise RewardFileError(f"no model of kind {kind!r} is known")
+        raise RewardFileError(f"no model of kind {shown(kind)} is known")
     features = None if description["features"] is None else _decode_network(description["features"], tensors)
     prior_mean, prior_variance = tensors["prior_mean"], tensors["prior_variance"]
     return BayesianLinearRegression(noise, prior_variance, prior_mean, features, bool(description["bias"]))
@@ -78,7 +78,7 @@ def encode_kernel(kernel: Any) -> dict[str, Any]:
     if name not in KERNELS or type(kernel) is not getattr(sk, name):
         raise RewardFileError(f"a kernel of type {name} cannot be put into a file; there are {', '.join(KERNELS)}")
     if not all(np.isfinite(getattr(kernel, p)).all() for p in KERNELS[name]):
-        raise RewardFileError(f"the kernel {kernel} has a parameter that is not finite; Matern(nu=inf) is RBF")
+        raise RewardFileError(f"the kernel {shown(kernel)} has a parameter that is not finite; Matern(nu=inf) is RBF")
     return {"kernel": name} | {p: np.asarray(getattr(kernel, p), dtype=float).tolist() for p in KERNELS[name]}
 
 
@@ -92,12 +92,12 @@ def decode_kernel(description: dict[str, Any], depth: int = 0) -> Any:
     if name == "Exponentiation":
         return sk.Exponentiation(decode_kernel(description["k1"], depth + 1), float(description["exponent"]))
     if name not in KERNELS:
-        raise RewardFileError(f"no kernel {name!r} is known")
+        raise RewardFileError(f"no kernel {shown(name)} is known")
     parameters = {p: np.asarray(description[p], dtype=float) for p in KERNELS[name]}
     for p, value in parameters.items():
         fine = value >= 0 if p == "sigma_0" else value > 0
         if value.ndim > 1 or not fine.all() or not np.isfinite(value).all():
-            raise RewardFileError(f"its kernel has {p} = {description[p]!r}, needs finite numbers above 0")
+            raise RewardFileError(f"its kernel has {p} = {shown(description[p])}, needs finite numbers above 0")
     return getattr(sk, name)(**{p: value if value.ndim else float(value) for p, value in parameters.items()})
 
 
@@ -133,23 +133,23 @@ def decode_encoding(description: dict[str, Any]) -> TableEncoding:
 def text(value: Any) -> str:
     """A name in a file."""
     if not isinstance(value, str):
-        raise RewardFileError(f"{value!r} is not a name")
+        raise RewardFileError(f"{shown(value)} is not a name")
     return value
 
 
 def number(value: Any, name: str, least: float = -np.inf, most: float = np.inf) -> float:
     """A number in a file, within bounds."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-        raise RewardFileError(f"{name} {value!r} is not a finite number")
+        raise RewardFileError(f"{name} {shown(value)} is not a finite number")
     if not least <= value <= most:
-        raise RewardFileError(f"{name} {value!r} is outside {least:g} .. {most:g}")
+        raise RewardFileError(f"{name} {shown(value)} is outside {least:g} .. {most:g}")
     return float(value)
 
 
 def _decode_network(description: dict[str, Any], tensors: dict[str, FloatArray]) -> NetworkFeatures:
     layers, activation = int(number(description["layers"], "layers", 1, 100)), description["activation"]
     if activation not in ACTIVATIONS:
-        raise RewardFileError(f"its network has the activation {activation!r}")
+        raise RewardFileError(f"its network has the activation {shown(activation)}")
     W = tuple(tensors[f"network.weights.{k}"] for k in range(layers))
     b = tuple(tensors[f"network.intercepts.{k}"] for k in range(layers))
     for k in range(layers):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fairpool.arrays import FloatArray
-from fairpool.errors import RewardError
+from fairpool.errors import RewardError, cut
 
 
 def label_noise(
@@ -35,7 +35,7 @@ def label_noise(
             if np.isfinite(eta_i):
                 yield i, np.sqrt(eta_i) * standard
     else:
-        raise RewardError(f'no noise of kind "{kind}"; there are "nested" and "standardised"')
+        raise RewardError(f'no noise of kind "{cut(str(kind))}"; there are "nested" and "standardised"')
 
 
 def _nested(eta: Sequence[float], shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from fairpool.arrays import FloatArray, as_numbers
 from fairpool.contributions import shapley
-from fairpool.errors import FairpoolWarning, GameError, RewardError
+from fairpool.errors import FairpoolWarning, GameError, RewardError, shown
 from fairpool.information import RewardCurve
 from fairpool.rewards.scheme import RewardScheme, round_down
 from fairpool.values import Game, InformationGain, tolerance_of
@@ -48,7 +48,7 @@ def noise_levels(game: Game, rewards: Any) -> tuple[NoiseLevel, ...]:
     """
     targets = check_targets(game, rewards)
     if not isinstance(game, InformationGain):
-        raise GameError(f"{game!r} has no data to make models of; realise an InformationGain")
+        raise GameError(f"{shown(game)} has no data to make models of; realise an InformationGain")
     tolerance = tolerance_of(game)
     levels = []
     for i, target in enumerate(targets):

@@ -11,7 +11,7 @@ import safetensors.numpy
 from safetensors import SafetensorError, safe_open
 
 from fairpool.arrays import FloatArray
-from fairpool.errors import RewardFileError
+from fairpool.errors import RewardFileError, shown
 from fairpool.files import write_atomically
 from fairpool.models import GaussianProcess, KernelPosterior, WeightPosterior
 from fairpool.realisation.model_codec import (
@@ -99,7 +99,8 @@ def load_reward(path: str | Path) -> ModelReward:
     try:
         if description.get("version") != VERSION:
             raise RewardFileError(
-                f"it has version {description.get('version')!r}, this fairpool reads version {VERSION}; update fairpool"
+                f"it has version {shown(description.get('version'))}, this fairpool reads version {VERSION};"
+                " update fairpool"
             )
         return _decode(description, tensors)
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError, MemoryError) as error:
@@ -129,7 +130,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, FloatArray]]:
 def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
     unknown = set(d) - KEYS
     if unknown:
-        raise RewardFileError(f"it has the unknown entry {sorted(unknown)[0]!r}")
+        raise RewardFileError(f"it has the unknown entry {shown(sorted(unknown)[0])}")
     if d["sha256"] != _digest(tensors):
         raise RewardFileError("its arrays are not those it was written with; it was changed or damaged")
     for name, tensor in tensors.items():

@@ -11,7 +11,7 @@ from fairpool.arrays import TINY, FloatArray, read_only
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
 from fairpool.contributions.sampling import Z_95
-from fairpool.errors import FairpoolWarning, GameError, RewardError
+from fairpool.errors import FairpoolWarning, GameError, RewardError, cut, shown
 from fairpool.rewards.ties import parties_up_to, snap_ties
 from fairpool.values import Game, check_properties, tolerance_of
 
@@ -55,7 +55,7 @@ class RewardScheme:
 
     def __post_init__(self) -> None:
         if not isinstance(self.game, Game):
-            raise GameError(f"{self.game!r} is not a game; give an InformationGain, ValidationGain or TableGame")
+            raise GameError(f"{shown(self.game)} is not a game; give an InformationGain, ValidationGain or TableGame")
         object.__setattr__(self, "contributions", as_contributions(self.contributions, self.game.n))
         for text in self.warnings:
             warnings.warn(text, FairpoolWarning, stacklevel=3)
@@ -92,13 +92,15 @@ class RewardScheme:
         """The number that a rho, given as a number or a word, stands for."""
         if isinstance(rho, str):
             if rho not in WORDS:
-                raise RewardError(f'rho "{rho}" is unknown; give a number in 0 .. 1, or one of {", ".join(WORDS)}')
+                raise RewardError(f'rho "{cut(rho)}" is unknown; give a number in 0 .. 1, or one of {", ".join(WORDS)}')
             limits = {"fair": 1.0, "rational": self.rho_rational, "stable": self.rho_stable, "welfare": 0.0}
             if limits[rho] < 0:
                 raise RewardError(f'no rho is "{rho}": {self._above_all}')
             return min(1.0, limits[rho])
-        if isinstance(rho, bool) or not isinstance(rho, int | float | np.integer | np.floating) or not 0 <= rho <= 1:
-            raise RewardError(f"rho {rho!r} is outside 0 .. 1; 1 is purely Shapley fair, smaller is more equal")
+        if isinstance(rho, bool) or not isinstance(rho, int | float | np.integer | np.floating) or rho != rho:
+            raise RewardError(f"rho {shown(rho)} is not a number; give one in 0 .. 1, or one of {', '.join(WORDS)}")
+        if not 0 <= rho <= 1:
+            raise RewardError(f"rho {shown(rho)} is outside 0 .. 1; 1 is purely Shapley fair, smaller is more equal")
         return float(rho)
 
     @cached_property

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairpool.arrays import FloatArray, read_only
 from fairpool.coalitions import Coalition, mask_of
-from fairpool.errors import GameError
+from fairpool.errors import GameError, shown
 from fairpool.parties import check_names
 from fairpool.workers import Workers, as_workers
 
@@ -182,7 +182,7 @@ class TableGame(Game):
         n = len(table).bit_length() - 1
         self.names = tuple(str(i) for i in range(n)) if names is None else tuple(names)
         if not all(isinstance(name, str) and name.strip() for name in self.names):
-            raise GameError(f"names {self.names} must be texts that are not empty")
+            raise GameError(f"names {shown(self.names)} must be texts that are not empty")
         if len(self.names) != n:
             raise GameError(f"a table of {len(table)} values is for {n} parties, but there are {len(self.names)} names")
         check_names(self.names)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairpool.arrays import FloatArray, read_only
 from fairpool.coalitions import Coalition, mask_of, members
-from fairpool.errors import DataError
+from fairpool.errors import DataError, shown
 from fairpool.information import KernelSpace, RewardCurve, WeightSpace
 from fairpool.memory import refuse_beyond_memory
 from fairpool.models import GaussianProcess, Model, PartySummary, TrainedPosterior, WeightModel
@@ -35,7 +35,9 @@ class InformationGain(Game):
 
     def __init__(self, model: Model, parties: Sequence[Party] | Sequence[PartySummary]) -> None:
         if not isinstance(model, GaussianProcess | WeightModel):
-            raise DataError(f"{model!r} is not a model; give a GaussianProcess, SparseGaussianProcess or regression")
+            raise DataError(
+                f"{shown(model)} is not a model; give a GaussianProcess, SparseGaussianProcess or regression"
+            )
         if isinstance(parties, Party | PartySummary):
             raise DataError("give the parties as a list, even a single one")
         parties = cast("Sequence[Party] | Sequence[PartySummary]", tuple(parties))
