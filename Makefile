@@ -43,7 +43,8 @@ $(READY): pyproject.toml
 screenshots: $(READY)
 	$(BIN)/python -m docs.take_screenshots
 
-# The peers get environments of their own under .bench/; QUICK=1 takes under three minutes once these are there.
+# The peers get environments of their own under .bench/; QUICK=1 takes under three minutes once these are there,
+# and writes to .bench/quick/ instead of docs/.
 bench: $(READY)
 	$(BIN)/python -m bench.run $(if $(QUICK),--quick)
 

@@ -1,4 +1,4 @@
-"""docs/performance.md, from what the rows printed."""
+"""performance.md, from what the rows printed: in docs/, or of a quick run where it overwrites nothing."""
 
 import tomllib
 from pathlib import Path
@@ -10,15 +10,19 @@ from bench.machine import description
 from bench.measure import FOLDER
 
 DOCS = FOLDER.parent / "docs"
+QUICK = FOLDER / "quick"
+"""For single repeats, which are no results to keep."""
+
 HERE = Path(__file__).parent
 
 
-def write_document(lines: list[dict], *, quick: bool) -> None:
-    """The document and its charts."""
+def write_document(lines: list[dict], *, quick: bool) -> Path:
+    """Write the document and its charts; where the document is."""
+    folder = QUICK if quick else DOCS
     errors = [line for line in lines if line["kind"] == "error"]
     rows = [line for line in lines if line["kind"] == "row"] + sampled_rows(errors)
     remarks = tomllib.loads((HERE / "remarks.toml").read_text())
-    charts = write_charts([line for line in lines if line["kind"] == "point"], DOCS / "performance")
+    charts = write_charts([line for line in lines if line["kind"] == "point"], folder / "performance")
     jinja = Environment(loader=FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     jinja.filters["number"] = number
     jinja.filters["ratio"] = lambda value: f"{value:.0f}x" if value >= 100 else f"{value:.3g}x"
@@ -32,7 +36,9 @@ def write_document(lines: list[dict], *, quick: bool) -> None:
         games={game: sorted((e for e in errors if e["game"] == game), key=_error) for game in _games(errors)},
         charts={name: CHARTS[name] for name in charts},
     )
-    (DOCS / "performance.md").write_text(text)
+    document = folder / "performance.md"
+    document.write_text(text)
+    return document
 
 
 def sampled_rows(errors: list[dict]) -> list[dict]:

@@ -1,5 +1,7 @@
 """Run every row, each in its own process and environment, and write docs/performance.md.
 
+Quick results, of single repeats, go to .bench/quick/performance.md instead.
+
     python -m bench.run [--quick] [--only NAME ...] [--render]
 
 `--only` runs some rows anew and keeps the others' last results; `--render` runs none. Exits with 1 where a row failed:
@@ -87,7 +89,7 @@ def main() -> None:
                 print(f"{job.name}: {perf_counter() - start:.0f} s", flush=True)
     paths = [results / f"{job.name}.json" for job in JOBS]
     lines = [line for path in paths if path.exists() for line in json.loads(path.read_text())]
-    write_document(lines, quick=options.quick)
+    print(f"Written: {write_document(lines, quick=options.quick)}")
     sys.exit(any(line["kind"] == "failed" for line in lines))
 
 
