@@ -189,7 +189,7 @@ def test_output_is_refused_without_force_and_only_outputs_are_replaced(tmp_path)
     [
         (("--rho", "1.5"), "rho 1.5 is outside 0 .. 1"),
         (("--rho", "kind"), 'rho "kind" is unknown'),
-        (("--rho", "nan"), "rho nan is outside"),
+        (("--rho", "nan"), "rho nan is not a number"),
     ],
 )
 def test_bad_options_end_with_2_and_no_traceback(tmp_path, arguments, text):
