@@ -139,6 +139,8 @@ def predict(
 ) -> None:
     """Predict with a reward: mean, standard deviation and 95% interval per row, in the target's own units.
 
+    A level of a category that the model does not know is treated as none of the known ones; standard error says so.
+
     Example: `fairpool predict reward.safetensors --data patients.csv --out predictions.csv`
     """
     with screen(quiet, as_json) as show:
@@ -147,7 +149,7 @@ def predict(
 
         if out is not None and out.exists() and not force:
             raise DataError(f"{out} exists already; give another --out, or --force to replace it")
-        with show.progress() as progress:
+        with show.warnings(), show.progress() as progress:
             found = predict_file(reward, data, out, progress)
         names, rows = found
         if out is None:

@@ -1,5 +1,6 @@
 """From a table in its own units to numbers a model can use, and back: scaling, categories, the target's units."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairpool.arrays import FloatArray
-from fairpool.errors import DataError
+from fairpool.errors import DataError, FairpoolWarning, few, shown
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,30 @@ class CategoryColumn:
         place = pc.index_in(column.cast(pa.string()), value_set=pa.array(self.levels, pa.string()))
         place = np.asarray(pc.fill_null(place, -1).to_numpy(zero_copy_only=False))
         np.equal(place, np.arange(len(self.levels))[:, None], out=out)
+
+    def unknown(self, counts: dict[str, int]) -> dict[str, int]:
+        """Of the levels that a table has, with their counts, those that are not listed."""
+        return {level: count for level, count in counts.items() if level not in self.levels}
+
+    def unknown_text(self, counts: dict[str, int], rows: int) -> str:
+        """What becomes of rows with levels that are not listed, in words."""
+        first = next(iter(counts))
+        which = f" ({levels_in_words(counts)})" if len(counts) > 1 else ""
+        return (
+            f"{shown(first)} is not among the levels that the model knows ({few([shown(x) for x in self.levels])});"
+            f" {rows} row(s){which} are treated as none of the known levels"
+        )
+
+
+def level_counts(column: pa.ChunkedArray) -> dict[str, int]:
+    """How many rows have each level of a column, in the order in which they appear; a missing value is no level."""
+    counts = pc.value_counts(column.cast(pa.string())).to_pylist()
+    return {level["values"]: level["counts"] for level in counts if level["values"] is not None}
+
+
+def levels_in_words(counts: dict[str, int]) -> str:
+    """The first few levels, with how many rows each has."""
+    return few([f"{shown(level)} {count}" for level, count in counts.items()])
 
 
 @dataclass(frozen=True)
@@ -91,6 +116,21 @@ class TableEncoding:
             column.encode(table[column.name], block[row : row + len(column.features)])
             row += len(column.features)
         return block.T
+
+    def warn_of_unknown_levels(self, table: pa.Table) -> None:
+        """Warn, once per column, of levels that count as none of the known ones; refuse missing ones."""
+        for column in self.columns:
+            if isinstance(column, NumberColumn):
+                continue
+            values = table[column.name]
+            if values.null_count:
+                raise DataError(f'column "{column.name}" lacks {values.null_count} value(s); fill them in')
+            counts = column.unknown(level_counts(values))
+            if counts:
+                row = pc.index(values.cast(pa.string()), next(iter(counts))).as_py()
+                where = f'column "{column.name}", row {row} (counting from 0)'
+                text = column.unknown_text(counts, sum(counts.values()))
+                warnings.warn(f"{where}: {text}", FairpoolWarning, stacklevel=3)
 
     def encode_target(self, table: pa.Table) -> FloatArray:
         """The labels y [m], standardised."""

@@ -5,6 +5,7 @@ that code which does not know fairpool can catch them. What a user gave is echoe
 is long.
 """
 
+from collections.abc import Sequence
 from reprlib import Repr
 
 LONGEST_ECHO = 80
@@ -38,8 +39,30 @@ def cut(text: str) -> str:
     return text if len(text) <= LONGEST_ECHO else f"{text[: LONGEST_ECHO - 3].rstrip()}..."
 
 
+def few(items: Sequence[str], most: int = 5) -> str:
+    """The first few of a list in words, and how many more there are.
+
+    >>> few(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
+
+
 class FairpoolError(ValueError):
-    """Something a user gave us cannot be used; the text says what, where and the remedy."""
+    """Something a user gave us cannot be used; the text says what, where and the remedy.
+
+    Args:
+        *problems: One text for each problem that was found; mostly there is a single one.
+    """
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """One text for each problem that was found."""
+        return tuple(str(problem) for problem in self.args)
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
 
 
 class DataError(FairpoolError):
@@ -50,8 +73,7 @@ class ConfigurationError(FairpoolError):
     """The configuration or the data have problems; `problems` lists every one of them."""
 
     def __init__(self, problems: list[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(problems))
+        super().__init__(*problems)
 
 
 class KernelError(FairpoolError):

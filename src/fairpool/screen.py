@@ -6,6 +6,7 @@ It is loaded by every command, so what takes time to load (rich, and all that co
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairpool.errors import ConfigurationError, FairpoolError
+from fairpool.errors import FairpoolError, FairpoolWarning
 
 if TYPE_CHECKING:
     from fairpool.consortium.preparation import Preparation
@@ -61,6 +62,15 @@ class Screen:
             yield show
 
     @contextmanager
+    def warnings(self) -> Iterator[None]:
+        """Warnings go to standard error once what is inside is done, whatever is asked for on standard output."""
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", FairpoolWarning)
+            yield
+        for warning in said:
+            print(f"Warning: {warning.message}", file=sys.stderr)
+
+    @contextmanager
     def figures(self) -> Iterator[Any]:
         """A bar per figure."""
         from rich.console import Console
@@ -86,7 +96,7 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
     try:
         yield Screen(quiet, as_json)
     except FairpoolError as error:
-        problems = list(error.problems) if isinstance(error, ConfigurationError) else [str(error)]
+        problems = list(error.problems)
         if as_json:
             print(json.dumps({"errors": problems}, indent=1, ensure_ascii=False))
         else:

@@ -11,7 +11,8 @@ from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
 from fairpool.consortium import intake, statistics, tables
-from fairpool.consortium.intake import Piece, survey
+from fairpool.consortium.faults import Columns
+from fairpool.consortium.intake import Piece, survey, survey_problems
 from fairpool.consortium.statistics import row_keys, summarise_files
 from fairpool.consortium.tables import Source
 from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
@@ -24,6 +25,7 @@ LEVELS = ("red", "green")
 ENCODING = TableEncoding(
     (NumberColumn("x", 1e3, 2.0), CategoryColumn("kind", LEVELS), NumberColumn("z", -0.5, 0.25)), "y", 50.0, 7.0
 )
+COLUMNS = Columns(("x", "z", "y"), ("kind",), "y")
 THREE = TableEncoding(tuple(NumberColumn(name, 0.1, 1.5) for name in "abc"), "y", 0.3, 2.0)
 MODELS = {
     "blr": fp.BayesianLinearRegression(0.5),
@@ -93,7 +95,7 @@ def test_summaries_and_surveys_are_those_of_all_rows_at_once(
         patch.setattr(intake, "PIECE_ROWS", piece_rows)
         model = fp.BayesianLinearRegression(0.1)
         check(summarise_files("a", paths, ENCODING, model), *expected(whole, ENCODING, model))
-        found = survey(Source("a", tuple(paths)), ("x", "z", "y"), ("kind",), Workers())
+        found = survey(Source("a", tuple(paths)), COLUMNS, Workers())
     data = whole.to_pandas()[["x", "z", "y", "kind"]]
     complete = data.dropna()
     assert (found.rows, found.dropped) == (len(complete), len(data) - len(complete))
@@ -144,7 +146,7 @@ def test_any_executor_gives_the_same_bits(tmp_path, monkeypatch):
         workers = Workers(executor, lambda *progress: told.append(progress))
         summary = summarise_files("a", files, ENCODING, model, workers)
         assert told[-1] == ("summarising a", len(Piece.of(files)), len(Piece.of(files)))
-        return summary, survey(Source("a", files), ("x", "z", "y"), ("kind",), workers)
+        return summary, survey(Source("a", files), COLUMNS, workers)
 
     serial, looked = work(None)
     for pool in (ThreadPoolExecutor(3), ProcessPoolExecutor(2)):
@@ -156,7 +158,7 @@ def test_any_executor_gives_the_same_bits(tmp_path, monkeypatch):
         np.testing.assert_array_equal(other.moments.mean, looked.moments.mean)
         assert (other.rows, other.dropped, other.missing) == (looked.rows, looked.dropped, looked.missing)
         assert (other.levels, other.extremes) == (looked.levels, looked.extremes)
-        assert other.first_missing == looked.first_missing
+        assert other.faults == looked.faults
 
 
 def test_pieces_are_whole_row_groups_and_csv_files(tmp_path, monkeypatch):
@@ -181,11 +183,15 @@ def test_what_is_missing_or_infinite_is_named_by_its_row_in_the_file(tmp_path, m
     z[[70, 90]] = np.nan
     pq.write_table(content.set_column(2, "z", pa.array(z)), tmp_path / "a.parquet", row_group_size=10)
     source = Source("a", (tmp_path / "a.parquet",))
-    assert survey(source, ("x", "z", "y"), ("kind",), Workers()).first_missing.endswith('row 71, column "z"')
+    [problem] = survey_problems(survey(source, COLUMNS, Workers()), COLUMNS, may_miss=False)
+    assert "2 missing value(s) (z 2)" in problem
+    assert 'row 71, column "z"' in problem
     z[75] = -np.inf
     pq.write_table(content.set_column(2, "z", pa.array(z)), tmp_path / "a.parquet", row_group_size=10)
-    with ThreadPoolExecutor(2) as pool, pytest.raises(DataError, match='row 76, column "z": -inf is infinite'):
-        survey(source, ("x", "z", "y"), ("kind",), Workers(pool))
+    with ThreadPoolExecutor(2) as pool:
+        found = survey(source, COLUMNS, Workers(pool))
+    [problem] = survey_problems(found, COLUMNS, may_miss=True)
+    assert 'row 76, column "z": -inf is infinite' in problem
     with pytest.raises(DataError, match=r"a\.parquet: a value is infinite, or too large to be squared; correct it"):
         summarise_files("a", source.files, ENCODING, fp.BayesianLinearRegression(0.1))
 
@@ -194,8 +200,9 @@ def test_levels_are_counted_over_all_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr(intake, "PIECE_ROWS", 40)
     content = frame(120, 0).set_column(1, "kind", pa.array([f"level {k}" for k in range(120)]))
     pq.write_table(content, tmp_path / "a.parquet", row_group_size=40)
-    with pytest.raises(DataError, match='a: the categorical column "kind" has more than 100 levels'):
-        survey(Source("a", (tmp_path / "a.parquet",)), ("x", "z", "y"), ("kind",), Workers())
+    found = survey(Source("a", (tmp_path / "a.parquet",)), COLUMNS, Workers())
+    [problem] = survey_problems(found, COLUMNS, may_miss=False)
+    assert 'a: the categorical column "kind" has more than 100 levels' in problem
 
 
 def test_row_keys_are_equal_just_for_equal_rows():

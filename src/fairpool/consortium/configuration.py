@@ -28,6 +28,7 @@ LONGEST_NAME = 100
 LEAST_NOISE, MOST_NOISE = 1e-12, 1e12
 """Of the noise variance, in units of the standardised target: beyond, it is a slip of the pen."""
 Text = Annotated[str, Field(min_length=1)]
+Columns = list[str] | dict[str, list[str]] | None
 Name = Annotated[str, AfterValidator(lambda name: _plain(name))]
 
 
@@ -58,6 +59,12 @@ def _noise(s2: float) -> float:
             f"{s2:g} is outside {LEAST_NOISE:g} .. {MOST_NOISE:g}; give a variance, in units of the standardised target"
         )
     return s2
+
+
+def _refuse_twice(listed: list[str], what: str) -> None:
+    for name in listed:
+        if listed.count(name) > 1:
+            raise ValueError(f'{what} "{name}" is listed twice; leave one of them out')
 
 
 class Section(BaseModel):
@@ -145,6 +152,17 @@ class Configuration(Section):
     rewards: RewardsSection = RewardsSection()
     valuation: ValuationSection = ValuationSection()
     parties: Annotated[list[PartySection], Field(min_length=1)]
+
+    @field_validator("features", "categorical")
+    @classmethod
+    def _nothing_is_listed_twice(cls, listed: Columns) -> Columns:
+        if listed is None:
+            return listed
+        _refuse_twice(list(listed), "the column")
+        if isinstance(listed, dict):
+            for name, levels in listed.items():
+                _refuse_twice(levels, f"{name}: the level")
+        return listed
 
     @model_validator(mode="after")
     def _names_do_not_clash(self) -> "Configuration":

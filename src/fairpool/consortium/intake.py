@@ -1,8 +1,9 @@
 """The first look at every table: does it have the columns, are they numbers, what is missing, which levels occur."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -11,18 +12,27 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from fairpool.arrays import FloatArray
-from fairpool.consortium.tables import Batch, Source, line_of, read_batches, row_groups
-from fairpool.errors import DataError
+from fairpool.consortium.fault_texts import fault_texts, plain_name
+from fairpool.consortium.faults import LARGEST, Columns, Fault, Faults
+from fairpool.consortium.tables import Batch, Place, Source, is_parquet, read_batches, row_groups
+from fairpool.consortium.tolerant_reading import read_tolerantly
+from fairpool.encoding import level_counts, levels_in_words
+from fairpool.errors import DataError, few, shown
 from fairpool.workers import Workers
 
 PIECE_ROWS = 1 << 19
 """Row groups of a Parquet file are one task until they have as many rows as this."""
 
-LARGEST = 1e100
-"""A number beyond this is an error of the data, and its square would overflow."""
-
 MOST_LEVELS = 100
 """A categorical column with more levels than this is more likely an identifier."""
+
+MOST_DECLARED = 10
+"""So many of the levels that a column may have are named in an error."""
+
+MISSING_REMEDY = 'fill them in, or set missing = "drop" to leave those rows out'
+
+ROW_NUMBER_NAMES = ("index", "id", "row", "row_id", "row_number", "rownumber", "nr", "no", "level_0")
+"""Of columns with such names it is noted whether they count rows."""
 
 
 @dataclass
@@ -69,6 +79,21 @@ class Extreme:
 
 
 @dataclass
+class UnknownLevels:
+    """Levels of a column that are not among those that the column may have.
+
+    Attributes:
+        first: Where the first of them is.
+        rows: How many rows have one.
+        counts: How many rows each has; of an endless number of levels, those that came first.
+    """
+
+    first: Place
+    rows: int
+    counts: Counter[str]
+
+
+@dataclass
 class Survey:
     """What one source holds.
 
@@ -76,33 +101,54 @@ class Survey:
         source: The files.
         rows: Complete rows, those that will be used.
         dropped: Rows left out because something is missing.
-        missing: Missing values per column.
+        faults: What is wrong; missing values, too, whether they are allowed or not.
         moments: Of the number columns and then the target, over complete rows.
-        levels: Per categorical column, how often each level occurs in complete rows.
+        levels: Per categorical column, how often each level occurs in complete rows; not many more than `MOST_LEVELS`.
+        unknown: Per categorical column whose levels are given, those that are not among them.
+        extremes: Per number column, the smallest and the largest value.
+        counting: Per column that is named like a row number, from which of 0 and 1 it counts the rows of every file.
     """
 
     source: Source
     rows: int = 0
     dropped: int = 0
-    missing: Counter[str] = field(default_factory=Counter)
-    first_missing: str = ""
+    faults: Faults = field(default_factory=Faults)
     moments: Moments = field(default_factory=Moments)
     levels: dict[str, Counter[str]] = field(default_factory=dict)
+    unknown: dict[str, UnknownLevels] = field(default_factory=dict)
     extremes: dict[str, list[Extreme]] = field(default_factory=dict)
+    counting: dict[str, set[int]] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> Counter[str]:
+        """Missing values per column."""
+        counts = Counter[str]()
+        for fault in self.faults.of_kind("missing"):
+            counts[fault.column] += fault.count
+        return counts
 
     def merge(self, other: "Survey") -> None:
-        """Take in what was found further on; refuse levels that cannot be."""
-        self.first_missing = self.first_missing or other.first_missing
+        """Take in what was found further on."""
         self.rows += other.rows
         self.dropped += other.dropped
-        self.missing += other.missing
+        self.faults.merge(other.faults)
         self.moments.merge(other.moments)
         for name, extremes in other.extremes.items():
             both = [*self.extremes.get(name, []), *extremes]
             self.extremes[name] = [min(both, key=lambda x: x.value), max(both, key=lambda x: x.value)]
         for name, levels in other.levels.items():
-            self.levels[name] = self.levels.get(name, Counter()) + levels
-            _refuse_levels(self.source, name, self.levels[name])
+            self.levels[name] = _first_levels(self.levels.get(name, Counter()) + levels)
+        for name, unknown in other.unknown.items():
+            known = self.unknown.setdefault(name, UnknownLevels(unknown.first, 0, Counter()))
+            known.rows += unknown.rows
+            known.counts = _first_levels(known.counts + unknown.counts)
+        for name, starts in other.counting.items():
+            self.counting[name] = self.counting.get(name, starts) & starts
+
+
+def _first_levels(levels: Counter[str]) -> Counter[str]:
+    """One level more than is allowed, so that it shows, but not the millions that an identifier has."""
+    return Counter(dict(islice(levels.items(), MOST_LEVELS + 1)))
 
 
 @dataclass(frozen=True)
@@ -124,8 +170,10 @@ class Piece:
         """All rows of all files, in order; the pieces are the same whoever reads them."""
         found = []
         for file in files:
-            sizes = row_groups(file) if file.suffix.lower() == ".parquet" else [0]
+            sizes = row_groups(file) if is_parquet(file) else [0]
             start = first = rows = 0
+            if not sizes:  # no rows, but columns to be looked at
+                found.append(cls(file, range(0), 0))
             for group, size in enumerate(sizes, 1):
                 rows += size
                 if rows >= PIECE_ROWS or group == len(sizes):
@@ -134,46 +182,77 @@ class Piece:
         return found
 
 
-def survey(source: Source, numbers: tuple[str, ...], texts: tuple[str, ...], workers: Workers) -> Survey:
-    """Read a source once. What cannot be read is an error; what is missing is counted."""
-    found = Survey(source, levels={name: Counter() for name in texts})
+def survey(source: Source, columns: Columns, workers: Workers) -> Survey:
+    """Read a source once, and note all that is wrong with it: see `survey_problems`."""
+    found = Survey(source, levels={name: Counter() for name in columns.texts})
     pieces = Piece.of(source.files)
-    shared = source, numbers, texts, workers.executor is None or len(pieces) == 1
+    shared = source, columns, workers.executor is None or len(pieces) == 1
     for part in workers.map(_look, shared, pieces, f"looking at {source.owner}"):
         found.merge(part)
     return found
 
 
-def _look(shared: tuple[Source, tuple[str, ...], tuple[str, ...], bool], piece: Piece) -> Survey:
-    source, numbers, texts, threads = shared
+def _look(shared: tuple[Source, Columns, bool], piece: Piece) -> Survey:
+    source, columns, threads = shared
+    batches = read_batches(
+        piece.file, columns.numbers, columns.texts, groups=piece.groups, first=piece.first, threads=threads
+    )
+    try:
+        return _look_through(source, batches, columns)
+    except DataError as error:
+        # Reading stops at the first fault. Now for all of them, with more patience.
+        faults = Faults()
+        batches = read_tolerantly(piece.file, columns, faults, groups=piece.groups, first=piece.first)
+        found = _look_through(source, batches, columns)
+        found.faults.merge(faults)
+        if not faults.found:
+            found.faults.note(Fault("unreadable", "", Place(piece.file, piece.first), str(error)))
+        return found
+
+
+def _look_through(source: Source, batches: Iterable[Batch], columns: Columns) -> Survey:
     found = Survey(source)
-    for batch in read_batches(piece.file, numbers, texts, groups=piece.groups, first=piece.first, threads=threads):
-        found.merge(_look_at(source, batch, numbers, texts))
+    for batch in batches:
+        found.merge(_look_at(source, batch, columns))
     return found
 
 
-def _look_at(source: Source, batch: Batch, numbers: tuple[str, ...], texts: tuple[str, ...]) -> Survey:
+def _look_at(source: Source, batch: Batch, columns: Columns) -> Survey:
     found, rows = Survey(source), batch.columns
-    values = np.stack([rows[name].to_numpy() for name in numbers])  # [k, m]
+    numbers = [name for name in columns.numbers if name in rows.column_names]
+    texts = [name for name in columns.texts if name in rows.column_names]
+    values = np.empty((len(numbers), rows.num_rows))  # [k, m]
+    for k, name in enumerate(numbers):
+        values[k] = rows[name].to_numpy()
     smallest, largest = np.argmin, np.argmax
-    if np.isnan(values.min()) or any(rows[name].null_count for name in texts):
-        _count_missing(found, batch)
+    if np.isnan(values.min(initial=0.0)) or any(rows[name].null_count for name in texts):
+        _note_missing(found, batch)
         smallest, largest = np.nanargmin, np.nanargmax
+    missing = found.missing
     for name, column in zip(numbers, values, strict=True):
-        if found.missing[name] < len(column):
+        if missing[name] < len(column):
             ends = [int(smallest(column)), int(largest(column))]
             found.extremes[name] = [Extreme(float(column[row]), batch.file, batch.first + row) for row in ends]
-    if any(abs(end.value) > LARGEST for ends in found.extremes.values() for end in ends):
-        _refuse_infinite(source, batch, numbers)
-    if found.missing:
+        if plain_name(name) in ROW_NUMBER_NAMES:
+            found.counting[name] = _counts_from(column, batch.first)
+    for name in texts:
+        found.levels[name] = Counter(_note_levels(found, batch, name, known=columns.levels.get(name)))
+    if missing:
         complete = complete_rows(rows)
         rows, values = rows.filter(pa.array(complete)), values[:, complete]
+        found.levels = {name: Counter(level_counts(rows[name])) for name in texts}
     found.rows, found.dropped = rows.num_rows, batch.columns.num_rows - rows.num_rows
-    found.moments.add(values.T)
-    for name in texts:
-        counts = pc.value_counts(rows[name]).to_pylist()
-        found.levels[name] = Counter({level["values"]: level["counts"] for level in counts})
+    if any(abs(end.value) > LARGEST for ends in found.extremes.values() for end in ends):
+        _note_infinite(found, batch, numbers)
+    elif len(numbers) == len(columns.numbers):
+        found.moments.add(values.T)
     return found
+
+
+def _counts_from(column: FloatArray, first: int) -> set[int]:
+    """From which of 0 and 1 a column counts the rows, of which the first one has a number itself."""
+    gaps = column - np.arange(first, first + len(column))
+    return {start for start in (0, 1) if (gaps == start).all()}
 
 
 def _is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
@@ -188,60 +267,65 @@ def complete_rows(table: pa.Table) -> NDArray[np.bool_]:
     return complete
 
 
-def _count_missing(found: Survey, batch: Batch) -> None:
+def _note_missing(found: Survey, batch: Batch) -> None:
     for name in batch.columns.column_names:
         missing = _is_missing(batch.columns[name])
         if missing.any():
-            if not found.missing:
-                row = batch.first + int(np.argmax(missing))
-                found.first_missing = f'{batch.file}, {line_of(batch.file, row)}, column "{name}"'
-            found.missing[name] += int(missing.sum())
+            first = batch.place(int(np.argmax(missing)))
+            found.faults.note(Fault("missing", name, first, count=int(missing.sum())))
 
 
-def _refuse_levels(source: Source, name: str, levels: Counter[str]) -> None:
-    strange = [level for level in levels if not level.isprintable()]
-    if strange:
-        raise DataError(f'{source.owner}: column "{name}" has the level {strange[0]!r}; remove control signs')
-    if len(levels) > MOST_LEVELS:
-        raise DataError(
-            f'{source.owner}: the categorical column "{name}" has more than {MOST_LEVELS} levels;'
-            " is it an identifier? leave it out of features"
-        )
-
-
-def _refuse_infinite(source: Source, batch: Batch, numbers: tuple[str, ...]) -> None:
+def _note_infinite(found: Survey, batch: Batch, numbers: Sequence[str]) -> None:
     for name in numbers:
         values = batch.columns[name].to_numpy()
         wrong = np.abs(values) > LARGEST
         if wrong.any():
             row = int(np.argmax(wrong))
-            where = line_of(batch.file, batch.first + row)
-            raise DataError(
-                f'{source.owner}: {batch.file}, {where}, column "{name}": {values[row]} is infinite or beyond'
-                f" {LARGEST:g}; correct it"
+            found.faults.note(Fault("infinite", name, batch.place(row), str(values[row]), int(wrong.sum())))
+
+
+def _note_levels(found: Survey, batch: Batch, name: str, *, known: Collection[str] | None) -> dict[str, int]:
+    """Note levels that cannot be shown or may not be; return how many rows have each level."""
+    column = batch.columns[name]
+    counts = level_counts(column)
+    for level, count in counts.items():
+        if not level.isprintable():
+            first = batch.place(pc.index(column, level).as_py())
+            found.faults.note(Fault("control", name, first, level, count))
+    unknown = Counter({level: count for level, count in counts.items() if known is not None and level not in known})
+    if unknown:
+        first = batch.place(pc.index(column, next(iter(unknown))).as_py())
+        found.unknown[name] = UnknownLevels(first, unknown.total(), unknown)
+    return counts
+
+
+def survey_problems(found: Survey, columns: Columns, *, may_miss: bool) -> list[str]:
+    """Every problem of a source, in words: file by file, then the levels of its columns.
+
+    Args:
+        found: What was seen.
+        columns: What was wanted; of columns whose levels it lists, no others are allowed.
+        may_miss: Whether values may be missing.
+    """
+    texts = fault_texts(found.faults, columns, None if may_miss else MISSING_REMEDY)
+    for name in columns.texts:
+        if name in found.unknown:
+            texts.append(_undeclared_text(name, found.unknown[name], columns.levels[name]))
+        elif len(found.levels[name]) > MOST_LEVELS and name not in columns.levels:
+            texts.append(
+                f'the categorical column "{name}" has more than {MOST_LEVELS} levels; is it an identifier? leave it out'
+                " of features"
             )
+    if not texts and not found.rows:
+        texts.append("no complete row to use")
+    return [f"{found.source.owner}: {text}" for text in texts]
 
 
-def refuse_missing(source: Source, batch: Batch) -> None:
-    """Refuse rows with missing or infinite values, where nothing may be left out."""
-    found = Survey(source)
-    _count_missing(found, batch)
-    if found.missing:
-        raise DataError(f"{source.owner}: a value is missing at {found.first_missing}; fill it in")
-    numbers = tuple(name for name in batch.columns.column_names if batch.columns[name].type == pa.float64())
-    _refuse_infinite(source, batch, numbers)
-
-
-def missing_problem(found: Survey) -> str:
-    """The error text for missing values, counted per column."""
-    counts = ", ".join(f"{name} {count}" for name, count in sorted(found.missing.items()))
+def _undeclared_text(name: str, unknown: UnknownLevels, declared: Sequence[str]) -> str:
+    levels = list(unknown.counts)
+    which = f" ({levels_in_words(unknown.counts)})" if len(levels) > 1 else ""
+    allowed = few([shown(level) for level in declared], MOST_DECLARED)
     return (
-        f"{found.source.owner}: {found.missing.total()} missing value(s) ({counts}), first at {found.first_missing};"
-        ' fill them in, or set missing = "drop" to leave those rows out'
+        f'{unknown.first}, column "{name}": {shown(levels[0])} is not among the levels listed under categorical'
+        f" ({allowed}); {unknown.rows} row(s) have such a level{which}; correct the data, or add the level to the list"
     )
-
-
-def shared_columns(columns: dict[Path, tuple[str, ...]], target: str) -> tuple[str, ...]:
-    """The columns that all files have, but for the target, in the first file's order."""
-    first, *others = columns.values()
-    return tuple(name for name in first if name != target and all(name in other for other in others))

@@ -2,18 +2,22 @@
 
 import csv
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fairpool.consortium.intake import refuse_missing
+from fairpool.consortium.fault_texts import fault_texts
+from fairpool.consortium.faults import Columns
+from fairpool.consortium.intake import survey
 from fairpool.consortium.tables import Source, column_names, read_batches, sha256
 from fairpool.contributions.sampling import Z_95
-from fairpool.errors import DataError
+from fairpool.encoding import CategoryColumn, TableEncoding
+from fairpool.errors import DataError, FairpoolWarning
 from fairpool.files import write_atomically
 from fairpool.realisation import load_reward
-from fairpool.workers import Progress, no_progress
+from fairpool.workers import Progress, Workers, no_progress
 
 Rows = tuple[tuple[str, ...], list[list[float]]]
 """Column names, and rows of numbers."""
@@ -30,6 +34,8 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
         out: A CSV file to write, atomically.
         progress: Called as rows are done.
 
+    A level that the model does not know is treated as none of the known ones, with a `FairpoolWarning` for its column.
+
     Returns:
         The column names, and one list of numbers per row.
     """
@@ -40,15 +46,11 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
     source = Source.find("data to predict", str(data), Path())
     if out is not None and out.exists() and any(out.samefile(file) for file in (reward_file, *source.files)):
         raise DataError(f"{out} is the reward or the data itself; give another --out")
+    _look_at_data(source, encoding, progress)
     rows: list[list[float]] = []
     for file in source.files:
-        names = column_names(file)
-        lacking = [column.name for column in encoding.columns if column.name not in names]
-        if lacking:
-            raise DataError(f'{file}: no column "{lacking[0]}"; it has {", ".join(names)}')
         for batch in read_batches(file, encoding.numbers, encoding.categories):
-            refuse_missing(source, batch)
-            mean, variance = reward.predict_table(batch.columns)
+            mean, variance = encoding.decode(*reward.predict(encoding.encode(batch.columns)))
             deviation = np.sqrt(variance)
             rows += np.column_stack([mean, deviation, mean - Z_95 * deviation, mean + Z_95 * deviation]).tolist()
             progress(f"predicting {file.name}", len(rows))
@@ -56,6 +58,29 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
     if out is not None:
         write_atomically(out, as_csv(found).encode())
     return found
+
+
+def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -> None:
+    """Refuse what cannot be predicted, with every problem; warn of levels that the model does not know."""
+    levels = {column.name: column.levels for column in encoding.columns if isinstance(column, CategoryColumn)}
+    columns = Columns(encoding.numbers, encoding.categories, levels=levels)
+    problems: list[str] = []
+    for file in source.files:
+        try:
+            column_names(file)
+        except DataError as error:
+            problems += error.problems
+    if problems:
+        raise DataError(*problems)
+    found = survey(source, columns, Workers(progress=progress))
+    problems = fault_texts(found.faults, columns, "fill it in" if found.missing.total() == 1 else "fill them in")
+    if problems:
+        raise DataError(*(f"{source.owner}: {problem}" for problem in problems))
+    for column in encoding.columns:
+        unknown = found.unknown.get(column.name)
+        if unknown and isinstance(column, CategoryColumn):
+            text = f'{unknown.first}, column "{column.name}": {column.unknown_text(unknown.counts, unknown.rows)}'
+            warnings.warn(text, FairpoolWarning, stacklevel=3)
 
 
 def as_csv(found: Rows) -> str:

@@ -4,13 +4,21 @@ All problems are found at once, so that an operator can write to all parties in 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from fairpool.consortium.columns import (
+    choose_features,
+    column_problems,
+    row_number_warnings,
+    unused_warnings,
+    wanted_columns,
+)
 from fairpool.consortium.configuration import Configuration, read_configuration
-from fairpool.consortium.intake import Moments, Survey, missing_problem, shared_columns, survey
-from fairpool.consortium.tables import Source, column_names, sha256
+from fairpool.consortium.intake import Moments, Survey, survey, survey_problems
+from fairpool.consortium.levels import choose_levels, level_problems, level_warnings
+from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names, sha256
 from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
 from fairpool.errors import ConfigurationError, FairpoolError
 from fairpool.workers import Workers, is_dask
@@ -49,35 +57,40 @@ class Preparation:
 
 
 def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa: B008 -- immutable
-    """Read the configuration and look at all data once; refuse with every problem that is found."""
+    """Read the configuration and look at all data once; refuse with every problem that is found.
+
+    Problems of the configuration come first, then those of each source in the configuration's order.
+    """
     configuration, text = read_configuration(folder)
     folder = folder if folder.is_dir() else folder.parent
     if is_dask(workers.executor):
         folder = folder.resolve()  # workers are in other folders, if not on other machines
-    problems = _privacy_problems(configuration)
+    owners = [owner for owner, _ in _wanted_data(configuration)]
+    problems: dict[str, list[str]] = {owner: [] for owner in owners}
     sources = _find_sources(configuration, folder, problems)
-    columns = {file: names for s in sources for file in s.files if (names := _try(problems, column_names, file))}
-    features, warnings = _choose_features(configuration, sources, columns, problems)
-    texts = tuple(name for name in features if name in configuration.categorical)
-    numbers = (*(name for name in features if name not in texts), configuration.target)
-    # What can be looked at is, even where other files have problems: all of them are to be told at once.
-    wanted = {*numbers, *texts}
-    readable = [s for s in sources if all(file in columns and wanted <= {*columns[file]} for file in s.files)]
-    surveys = {s.owner: found for s in readable if (found := _try(problems, survey, s, numbers, texts, workers))}
-    if configuration.missing == "error":
-        problems += [missing_problem(found) for found in surveys.values() if found.missing]
-    problems += [
-        f"{owner}: no complete row to use"
-        for owner, found in surveys.items()
-        if not found.rows and not (found.missing and configuration.missing == "error")
-    ]
-    problems += _few_rows_problems(configuration, surveys)
-    if problems:
-        raise ConfigurationError(problems)
+    heads = _read_heads(sources, problems)
+    own = {file: heads[file] for s in sources if s.owner.startswith("party") for file in s.files if file in heads}
+    features = choose_features(configuration, own)
+    columns = wanted_columns(configuration, features)
+    surveys: dict[str, Survey] = {}
+    for source in sources:
+        # What can be looked at is, even where other files have problems: all of them are to be told at once.
+        readable = replace(source, files=tuple(file for file in source.files if file in heads))
+        found = _try(problems[source.owner], survey, readable, columns, workers)
+        if found is not None and readable.files:
+            surveys[source.owner] = found
+            problems[source.owner] += survey_problems(found, columns, may_miss=configuration.missing == "drop")
+    general = _privacy_problems(configuration)
+    if own:
+        general += column_problems(configuration, features, list(heads))
+    if not any(problems.values()):
+        general += _few_rows_problems(configuration, surveys)
+    _refuse(general, *problems.values())
     parties = tuple(surveys[_owner(p.name)] for p in configuration.parties)
-    public, test = surveys.get("public data"), surveys.get("test data")
-    encoding, more = _fix_encoding(configuration, features, parties, public)
-    warnings += more
+    public, test = surveys.get(PUBLIC), surveys.get(TEST)
+    encoding, warnings = _fix_encoding(configuration, features, surveys)
+    warnings += unused_warnings(configuration, features, own)
+    warnings += row_number_warnings(configuration, features, parties)
     warnings += [
         f"{owner}: {found.dropped} row(s) with missing values are left out"
         for owner, found in surveys.items()
@@ -96,6 +109,13 @@ def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa:
     )
 
 
+def _refuse(*problems: list[str]) -> None:
+    """Raise all problems, if there are any."""
+    every = [problem for some in problems for problem in some]
+    if every:
+        raise ConfigurationError(every)
+
+
 def _owner(name: str) -> str:
     return f'party "{name}"'
 
@@ -104,7 +124,7 @@ def _try(problems: list[str], function: Callable[..., T], *arguments: object) ->
     try:
         return function(*arguments)
     except FairpoolError as error:
-        problems.append(str(error))
+        problems += error.problems
         return None
 
 
@@ -118,12 +138,31 @@ def _privacy_problems(configuration: Configuration) -> list[str]:
     ]
 
 
-def _find_sources(configuration: Configuration, folder: Path, problems: list[str]) -> list[Source]:
+def _wanted_data(configuration: Configuration) -> list[tuple[str, str]]:
+    """Whose data there are, and where, in the configuration's order."""
     wanted = [(_owner(party.name), party.data) for party in configuration.parties]
-    wanted += [("public data", configuration.public.data)] if configuration.public else []
-    wanted += [("test data", configuration.test.data)] if configuration.test else []
-    found = [_try(problems, Source.find, owner, data, folder) for owner, data in wanted]
+    wanted += [(PUBLIC, configuration.public.data)] if configuration.public else []
+    wanted += [(TEST, configuration.test.data)] if configuration.test else []
+    return wanted
+
+
+def _find_sources(configuration: Configuration, folder: Path, problems: dict[str, list[str]]) -> list[Source]:
+    wanted = _wanted_data(configuration)
+    found = [_try(problems[owner], Source.find, owner, data, folder) for owner, data in wanted]
     return [source for source in found if source is not None]
+
+
+def _read_heads(sources: Sequence[Source], problems: dict[str, list[str]]) -> dict[Path, tuple[str, ...]]:
+    """The column names of every file that can be opened."""
+    heads = {}
+    for source in sources:
+        found: list[str] = []
+        for file in source.files:
+            names = _try(found, column_names, file)
+            if names is not None:
+                heads[file] = names
+        problems[source.owner] += [f"{source.owner}: {problem}" for problem in found]
+    return heads
 
 
 def _few_rows_problems(configuration: Configuration, surveys: dict[str, Survey]) -> list[str]:
@@ -152,42 +191,12 @@ def _identical_files(sources: Sequence[Source]) -> list[str]:
     return texts
 
 
-def _choose_features(
-    configuration: Configuration, sources: Sequence[Source], columns: dict[Path, tuple[str, ...]], problems: list[str]
-) -> tuple[tuple[str, ...], list[str]]:
-    """The input columns, and a warning for every column that is left out because not all parties have it."""
-    target = configuration.target
-    own = {f: columns[f] for s in sources if s.owner.startswith("party") for f in s.files if f in columns}
-    features = tuple(configuration.features or (shared_columns(own, target) if own else ()))
-    for file, names in columns.items():
-        lacking = [name for name in (*features, target) if name not in names]
-        if lacking:
-            problems.append(f'{file}: no column "{lacking[0]}"; it has {", ".join(names)}')
-    if own and not features:
-        problems.append("no column is shared by all parties; name the features, and give all files those columns")
-    problems += [
-        f'categorical: "{name}" is not one of the features ({", ".join(features)})'
-        for name in configuration.categorical
-        if features and name not in features
-    ]
-    unused: dict[str, list[str]] = {}
-    for file, names in own.items():
-        for name in names:
-            if name not in features and name != target:
-                unused.setdefault(name, []).append(file.name)
-    warnings = [
-        f'column "{name}" is not used: only {", ".join(files)} {"has" if len(files) == 1 else "have"} it'
-        for name, files in unused.items()
-        if configuration.features is None
-    ]
-    return features, warnings
-
-
 def _fix_encoding(
-    configuration: Configuration, features: Sequence[str], parties: Sequence[Survey], public: Survey | None
+    configuration: Configuration, features: Sequence[str], surveys: dict[str, Survey]
 ) -> tuple[TableEncoding, list[str]]:
     """Scaling from public data, or else from all parties' training data; test rows never take part."""
-    moments, warnings = Moments(), []
+    parties, public = [surveys[_owner(party.name)] for party in configuration.parties], surveys.get(PUBLIC)
+    moments, problems, warnings = Moments(), list[str](), list[str]()
     for found in [public] if public else parties:
         moments.merge(found.moments)
     means, scales = moments.mean.tolist(), moments.deviation.tolist()
@@ -196,7 +205,7 @@ def _fix_encoding(
         means, scales = rounded_scaling(means, scales)
     target, columns = configuration.target, list[NumberColumn | CategoryColumn]()
     if scales[-1] == 0:
-        raise ConfigurationError([f'the target "{target}" has the same value everywhere; there is nothing to learn'])
+        problems.append(f'the target "{target}" has the same value everywhere; there is nothing to learn')
     numbers = [name for name in features if name not in configuration.categorical]
     for name in features:
         if name in numbers:
@@ -205,15 +214,11 @@ def _fix_encoding(
             if scales[at] == 0:
                 warnings.append(f'column "{name}" has the same value everywhere, and tells nothing')
         else:
-            levels, hidden = _levels(configuration, name, parties, public)
+            levels = choose_levels(configuration, name, parties, public)
             columns.append(CategoryColumn(name, levels))
-            if hidden and not levels:
-                raise ConfigurationError([f'categorical column "{name}": no level occurs at two parties ({hidden})'])
-            if hidden:
-                warnings.append(
-                    f'categorical column "{name}": levels that occur at one party only ({hidden}) are not told to the'
-                    ' others; they count as "none of these" (list all levels in the configuration to keep them apart)'
-                )
+            problems += level_problems(name, levels, parties)
+            warnings += level_warnings(configuration, name, levels, surveys)
+    _refuse(problems)
     return TableEncoding(tuple(columns), target, means[-1], scales[-1]), warnings
 
 
@@ -223,24 +228,3 @@ def rounded_scaling(means: list[float], scales: list[float]) -> tuple[list[float
     return [
         round(mean / (0.1 * scale)) * 0.1 * scale if scale else mean for mean, scale in zip(means, rounded, strict=True)
     ], rounded
-
-
-def _levels(
-    configuration: Configuration, name: str, parties: Sequence[Survey], public: Survey | None
-) -> tuple[tuple[str, ...], str]:
-    """A categorical column's levels; and those left out, in words for the operator.
-
-    Levels go into every reward file. So they come from the configuration or the public data; otherwise only those that
-    at least two parties have are listed, since a level of one party alone would tell the others about its rows.
-    """
-    if isinstance(configuration.categorical, dict):
-        return tuple(configuration.categorical[name]), ""
-    if public is not None:
-        return tuple(sorted(public.levels[name])), ""
-    owners: dict[str, list[str]] = {}
-    for found in parties:
-        for level in found.levels[name]:
-            owners.setdefault(level, []).append(found.source.owner)
-    known = sorted(level for level, found in owners.items() if len(found) > 1 or len(parties) == 1)
-    hidden = [f'"{level}" of {found[0]}' for level, found in sorted(owners.items()) if level not in known]
-    return tuple(known), ", ".join(hidden[:5]) + (f" and {len(hidden) - 5} more" if len(hidden) > 5 else "")

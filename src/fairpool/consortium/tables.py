@@ -1,11 +1,13 @@
 """Parties' tables: CSV and Parquet files, read batch by batch, so that a file may be larger than memory."""
 
+import contextlib
 import csv
 import glob
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -17,6 +19,9 @@ SUFFIXES = (".csv", ".parquet")
 BATCH_ROWS = 1 << 17
 BATCH_VALUES = 1 << 22
 """A batch has fewer rows than `BATCH_ROWS` where it would have more values than this."""
+
+PUBLIC, TEST = "public data", "test data"
+"""Who owns data, besides parties."""
 
 CSV_BLOCK = 1 << 22
 PARQUET_BUFFER = 1 << 15
@@ -61,6 +66,25 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A row of a file; as text it is where a person would look for it.
+
+    Attributes:
+        file: The file.
+        row: The row's number, from 0.
+        line: Its line, where that is known; otherwise the file is read again when it is asked for.
+    """
+
+    file: Path
+    row: int
+    line: int | None = None
+
+    def __str__(self) -> str:
+        where = line_of(self.file, self.row) if self.line is None else f"line {self.line}"
+        return f"{self.file}, {where}"
+
+
+@dataclass(frozen=True)
 class Batch:
     """Some consecutive rows of a file.
 
@@ -68,44 +92,78 @@ class Batch:
         file: Where they are from.
         first: The number of the first of them in the file, from 0.
         columns: The rows.
+        places: Where each row is, if some rows between them were left out.
     """
 
     file: Path
     first: int
     columns: pa.Table
+    places: Sequence[Place] = ()
+
+    def place(self, row: int) -> Place:
+        """Where a row of the batch (from 0) is."""
+        return self.places[row] if self.places else Place(self.file, self.first + row)
 
 
 def column_names(file: Path) -> tuple[str, ...]:
     """The names of a file's columns, from its head alone."""
-    if file.suffix.lower() == ".parquet":
-        try:
-            names = tuple(pa_parquet.read_schema(file).names)
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(
-                f"{file}: not a Parquet file, or damaged; ask for it again ({_first_line(error)})"
-            ) from None
-    else:
-        try:
-            with file.open(encoding="utf-8-sig", newline="") as stream:
-                names = tuple(next(csv.reader(stream), ()))
-        except UnicodeDecodeError as error:
-            raise DataError(_not_utf8(file, error)) from None
-        except PermissionError:
-            raise DataError(f"{file}: no permission to read it") from None
-        except (OSError, csv.Error) as error:
-            raise DataError(f"{file}: not a readable CSV file ({_first_line(error)})") from None
-    if not names:
-        raise DataError(f"{file}: the file is empty; its first line must name the columns")
+    names = _parquet_names(file) if is_parquet(file) else _csv_names(file)
+    if not any(names):
+        what = "its first line names no column" if names else "the file is empty"
+        raise DataError(f"{file}: {what}; its first line must name the columns")
     for sign, word in ((";", "semicolons"), ("\t", "tabs")):
         if len(names) == 1 and sign in names[0]:
             raise DataError(f"{file}: its columns are separated by {word}; save it with commas")
-    strange = [name for name in names if not name.isprintable()]
-    if strange:
-        raise DataError(f"{file}: the column name {strange[0]!r} has a control character or line break; rename it")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(f'{file}: two columns are named "{twice[0]}"')
+    problems = []
+    for name in dict.fromkeys(names):
+        if not name.isprintable():
+            problems.append(f"{file}: the column name {name!r} has a control character or line break; rename it")
+        # Columns without a name are never used, so any number of them will do.
+        if name.strip() and names.count(name) > 1:
+            problems.append(f'{file}: two columns are named "{name}"; rename or remove one of them')
+    if problems:
+        raise DataError(*problems)
     return names
+
+
+def is_parquet(file: Path) -> bool:
+    """Whether a file is read as Parquet, by its name."""
+    return file.suffix.lower() == ".parquet"
+
+
+def _parquet_names(file: Path) -> tuple[str, ...]:
+    try:
+        return tuple(pa_parquet.read_schema(file).names)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{file}: not a Parquet file, or damaged; ask for it again ({_first_line(error)})") from None
+
+
+def _csv_names(file: Path) -> tuple[str, ...]:
+    try:
+        with open_csv(file) as stream:
+            names = tuple(next(csv.reader(stream), ()))
+    except PermissionError:
+        raise DataError(f"{file}: no permission to read it") from None
+    except (OSError, csv.Error) as error:
+        raise DataError(f"{file}: not a readable CSV file ({_first_line(error)})") from None
+    for name in names:
+        if (byte := byte_not_utf8(name)) is not None:
+            raise DataError(f"{file}: not UTF-8 text (byte {byte:#x}); save it as UTF-8")
+    return names
+
+
+def open_csv(file: Path) -> TextIO:
+    """A CSV file as text; bytes that are not UTF-8 are kept as such, to be found by `byte_not_utf8`."""
+    return file.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+
+
+def byte_not_utf8(text: str) -> int | None:
+    """The first byte of a text of `open_csv` that is not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return ord(text[error.start]) - 0xDC00  # where Python puts such bytes
+    return None
 
 
 def row_groups(file: Path) -> list[int]:
@@ -133,8 +191,10 @@ def read_batches(
     """
     types = {name: pa.float64() for name in numbers} | {name: pa.string() for name in texts}
     most = max(1, min(BATCH_ROWS, BATCH_VALUES // max(len(types), 1)))
-    parquet = file.suffix.lower() == ".parquet"
-    reader = _parquet(file, types, groups, most, threads) if parquet else _csv(file, types, threads)
+    if is_parquet(file):
+        reader = _parquet(file, types, groups, most=most, threads=threads)
+    else:
+        reader = _csv(file, types, threads)
     for table in reader:
         for start in range(0, table.num_rows, most):
             part = table.slice(start, most)
@@ -159,73 +219,64 @@ def _csv(file: Path, types: dict[str, pa.DataType], threads: bool) -> Iterator[p
             for batch in reader:
                 yield pa.Table.from_batches([batch])
     except (pa.ArrowException, OSError) as error:
-        raise DataError(_diagnose(file, types) or f"{file}: {_first_line(error)}") from None
+        raise DataError(f"{file}: {_first_line(error)}") from None
 
 
 def _parquet(
-    file: Path, types: dict[str, pa.DataType], groups: range | None, most: int, threads: bool
+    file: Path, types: dict[str, pa.DataType], groups: range | None, *, most: int, threads: bool
 ) -> Iterator[pa.Table]:
     try:
+        unfit = unfit_columns(file, types)
+        if unfit:
+            raise DataError(f"{file}: {', '.join(unfit)} cannot be read as numbers or text")
         with pa_parquet.ParquetFile(file, pre_buffer=False, buffer_size=PARQUET_BUFFER) as reader:
             for batch in reader.iter_batches(most, groups, list(types), use_threads=threads):
                 table = pa.Table.from_batches([batch])
-                yield pa.table({name: _cast(file, name, table[name], kind) for name, kind in types.items()})
+                yield pa.table({name: _cast(table[name], kind) for name, kind in types.items()})
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{file}: {_first_line(error)}") from None
 
 
-def _cast(file: Path, name: str, column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+def unfit_columns(file: Path, types: dict[str, pa.DataType]) -> dict[str, str | None]:
+    """The columns of a Parquet file that cannot be read as these types: what they are instead, None if not there."""
+    schema = pa_parquet.read_schema(file)
+    unfit: dict[str, str | None] = {}
+    for name, kind in types.items():
+        if name not in schema.names:
+            unfit[name] = None
+        elif not _fits(schema.field(name).type, kind):
+            unfit[name] = str(schema.field(name).type)
+    return unfit
+
+
+def _fits(own: pa.DataType, wanted: pa.DataType) -> bool:
+    if wanted == pa.float64():
+        return bool(
+            pa.types.is_integer(own)
+            or pa.types.is_floating(own)
+            or pa.types.is_boolean(own)
+            or pa.types.is_decimal(own)
+            or pa.types.is_null(own)
+        )
+    return not pa.types.is_nested(own)
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     if column.type == kind:
         return column
-    numeric = (
-        pa.types.is_integer(column.type)
-        or pa.types.is_floating(column.type)
-        or pa.types.is_boolean(column.type)
-        or pa.types.is_decimal(column.type)
-        or pa.types.is_null(column.type)
-    )
-    if kind == pa.float64() and not numeric:
-        raise DataError(f'{file}: column "{name}" has type {column.type}, not numbers; {CATEGORY_HINT}')
-    return column.cast(kind)
-
-
-CATEGORY_HINT = "list it under categorical, or leave it out of features"
-
-
-def _diagnose(file: Path, types: dict[str, pa.DataType]) -> str | None:
-    """Why a CSV file could not be read: the first line, column and value that are wrong. Slow, and only for errors."""
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream)
-            names = next(reader)
-            for row in reader:
-                if not row:
-                    continue
-                if len(row) != len(names):
-                    return f"{file}, line {reader.line_num}: {len(row)} values for {len(names)} columns"
-                for name, value in zip(names, row, strict=True):
-                    if types.get(name) == pa.float64() and value not in MISSING and not _is_number(value):
-                        return (
-                            f'{file}, line {reader.line_num}, column "{name}": {value!r} is not a number; correct it,'
-                            f" or if the whole column is text, {CATEGORY_HINT} (a target must be a number)"
-                        )
-    except UnicodeDecodeError as error:
-        return _not_utf8(file, error)
-    except (OSError, csv.Error):
-        return None
-    return None
+    # Integers beyond 2**53 are rounded, as those of a CSV file are.
+    return column.cast(kind, safe=not pa.types.is_integer(column.type))
 
 
 def line_of(file: Path, row: int) -> str:
     """Where the row (from 0) of a file is, as a person would look for it."""
-    if file.suffix.lower() == ".parquet":
-        return f"row {row + 1}"
-    with file.open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(stream)
-        next(reader)
-        for number, _ in enumerate(line for line in reader if line):
-            if number == row:
-                return f"line {reader.line_num}"
+    if not is_parquet(file):
+        with open_csv(file) as stream, contextlib.suppress(csv.Error):
+            reader = csv.reader(stream)
+            next(reader)
+            for number, _ in enumerate(line for line in reader if line):
+                if number == row:
+                    return f"line {reader.line_num}"
     return f"row {row + 1}"
 
 
@@ -233,18 +284,6 @@ def sha256(file: Path) -> str:
     """The SHA-256 of a file."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return "_" not in value
-
-
-def _not_utf8(file: Path, error: UnicodeDecodeError) -> str:
-    return f"{file}: not UTF-8 text (byte {error.object[error.start]:#x}); save it as UTF-8"
 
 
 def _first_line(error: Exception) -> str:

@@ -49,12 +49,18 @@ class ModelReward:
         return self.posterior.predict(X)
 
     def predict_table(self, table: Any) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of the target in its own units, for an Arrow-compatible table of named columns."""
+        """Mean and variance of the target in its own units, for an Arrow-compatible table of named columns.
+
+        A level that the model does not know is treated as none of the known ones, with a `FairpoolWarning`.
+        """
         if self.encoding is None:
             raise RewardFileError(
                 f'the reward of "{self.party}" knows no column names; use predict with an array of its inputs instead'
             )
-        return self.encoding.decode(*self.predict(self.encoding.encode(pa.table(table))))
+        table = pa.table(table)
+        X = self.encoding.encode(table)
+        self.encoding.warn_of_unknown_levels(table)
+        return self.encoding.decode(*self.predict(X))
 
     def save(self, path: str | Path, *, share_inputs: bool = False) -> None:
         """Write the reward as a safetensors file, atomically; `fairpool.load_reward` opens it.

@@ -1,0 +1,114 @@
+"""Which columns the tables are read for: those that the configuration lists, or all that the parties share."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairpool.consortium.configuration import Configuration
+from fairpool.consortium.fault_texts import plain_name, quoted
+from fairpool.consortium.faults import Columns
+from fairpool.consortium.intake import Survey
+from fairpool.consortium.tables import MISSING, is_parquet
+from fairpool.errors import few
+
+UNNAMED = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__")
+"""Columns without a name, and what pandas calls them: mostly the row numbers that it wrote."""
+
+FEWEST_COUNTED = 3
+"""Of fewer rows, a column that counts them may be chance."""
+
+
+def choose_features(configuration: Configuration, heads: dict[Path, tuple[str, ...]]) -> tuple[str, ...]:
+    """The input columns: as listed, or those that all parties' files have, in the first file's order.
+
+    Args:
+        configuration: What the operator decided.
+        heads: The columns of every party's files.
+    """
+    if configuration.features is not None:
+        return tuple(configuration.features)
+    if not heads:
+        return ()
+    first, *others = heads.values()
+    features = []
+    for name in first:
+        shared = all(name in other for other in others)
+        if shared and name != configuration.target and not UNNAMED.fullmatch(name):
+            features.append(name)
+    return tuple(features)
+
+
+def wanted_columns(configuration: Configuration, features: Sequence[str]) -> Columns:
+    """How the features and the target are to be read."""
+    texts = tuple(name for name in features if name in configuration.categorical)
+    numbers = tuple(name for name in features if name not in texts)
+    levels = {}
+    if isinstance(configuration.categorical, dict):
+        levels = {name: tuple(configuration.categorical[name]) for name in texts}
+    return Columns((*numbers, configuration.target), texts, configuration.target, levels)
+
+
+def column_problems(configuration: Configuration, features: Sequence[str], files: Sequence[Path]) -> list[str]:
+    """What the configuration says of columns, and cannot be."""
+    if not features:
+        return ["no column is shared by all parties; name the features, and give all files those columns"]
+    problems = [
+        f'categorical: "{name}" is not one of the features ({few(features, 20)})'
+        for name in configuration.categorical
+        if name not in features
+    ]
+    if isinstance(configuration.categorical, dict) and not all(is_parquet(file) for file in files):
+        for name, levels in configuration.categorical.items():
+            problems += [
+                f'categorical, {name}: "{level}" stands for a missing value in a CSV file, not for a level; call it'
+                " something else, there and here"
+                for level in levels
+                if level in MISSING
+            ]
+    return problems
+
+
+def unused_warnings(
+    configuration: Configuration, features: Sequence[str], heads: dict[Path, tuple[str, ...]]
+) -> list[str]:
+    """Every column that is left out though nobody said so, and why."""
+    if configuration.features is not None:
+        return []
+    unused: dict[str, list[str]] = {}
+    for file, names in heads.items():
+        for name in dict.fromkeys(names):
+            if name not in features and name != configuration.target:
+                unused.setdefault(name, []).append(file.name)
+    warnings = [_unused_warning(name, files) for name, files in unused.items()]
+    plain = [plain_name(name) for name in unused]
+    for name in dict.fromkeys(plain):
+        alike = [other for other in unused if plain_name(other) == name]
+        if name and len(alike) > 1:
+            warnings.append(
+                f"columns {' and '.join(quoted(alike))} differ only in case or blanks; if they are the same, give them"
+                " one name in all files"
+            )
+    return warnings
+
+
+def _unused_warning(name: str, files: Sequence[str]) -> str:
+    where = few(files)
+    if not name.strip():
+        return f"{where}: a column without a name is not used (pandas writes row numbers so); if it is data, name it"
+    if UNNAMED.fullmatch(name):
+        return (
+            f'{where}: column "{name}" is not used; pandas calls a column without a name so, mostly row numbers; if it'
+            " is data, list all features in the configuration"
+        )
+    return f'column "{name}" is not used: only {where} {"has" if len(files) == 1 else "have"} it'
+
+
+def row_number_warnings(configuration: Configuration, features: Sequence[str], parties: Sequence[Survey]) -> list[str]:
+    """Columns that nobody listed, and that only count the rows of every file."""
+    if configuration.features is not None:
+        return []
+    return [
+        f'column "{name}" counts the rows of every file; if it is but a row number, list the features without it'
+        for name in features
+        if all(party.counting.get(name) and party.rows >= FEWEST_COUNTED for party in parties)
+    ]

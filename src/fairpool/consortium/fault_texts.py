@@ -1,0 +1,131 @@
+"""What is wrong with tables, in words: the file, the line, the column, the value, how often, and what to do."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from fairpool.consortium.faults import KINDS, LARGEST, Columns, Fault, Faults
+from fairpool.consortium.tables import column_names
+from fairpool.errors import few, shown
+
+MOST_LISTED = 20
+"""Of one file, no more problems than this are listed; the others are counted."""
+
+CATEGORY_HINT = "list it under categorical, or leave it out of features"
+DATE_HINT = "turn it into a number (such as days since a date), or leave it out of features"
+
+
+def fault_texts(faults: Faults, columns: Columns, remedy: str | None) -> list[str]:
+    """A text for each fault: file by file, in the order of the columns.
+
+    Args:
+        faults: What was found.
+        columns: What was wanted.
+        remedy: What to do about missing values; None: they are no fault.
+    """
+    texts = []
+    for file in dict.fromkeys(file for file, _, _ in faults.found):
+        own = [fault for fault in faults.found.values() if fault.first.file == file]
+        own.sort(key=lambda fault: _order(fault, columns))
+        texts += _texts_of_file(file, own, columns, remedy=remedy)
+    return texts
+
+
+def _order(fault: Fault, columns: Columns) -> tuple[int, int]:
+    column = columns.names.index(fault.column) if fault.column else -1
+    return column, KINDS.index(fault.kind)
+
+
+def _texts_of_file(file: Path, faults: list[Fault], columns: Columns, *, remedy: str | None) -> list[str]:
+    lacking = [fault.column for fault in faults if fault.kind == "lacking"]
+    missing = [fault for fault in faults if fault.kind == "missing"]
+    others = [fault for fault in faults if fault.kind not in ("lacking", "missing")]
+    texts = [_lacking_text(file, lacking)] if lacking else []
+    texts += [_text(fault, columns) for fault in others[:MOST_LISTED]]
+    if len(others) > MOST_LISTED:
+        texts.append(f"{file}: and {len(others) - MOST_LISTED} more problem(s)")
+    if missing and remedy is not None:
+        texts.append(_missing_text(missing, remedy))
+    return texts
+
+
+def _text(fault: Fault, columns: Columns) -> str:
+    more = f" (and {fault.count - 1} more)" if fault.count > 1 else ""
+    where = f'{fault.first}, column "{fault.column}"'
+    match fault.kind:
+        case "unreadable":
+            return fault.value
+        case "encoding":
+            return f"{fault.first}: not UTF-8 text ({fault.value}){more}; save it as UTF-8"
+        case "width":
+            rows = f" (and {fault.count - 1} more such row(s))" if fault.count > 1 else ""
+            remedy = "a value with a comma in it needs quotes, and a number a decimal point"
+            return f"{fault.first}: {fault.value}{rows}; {remedy}"
+        case "type":
+            wanted = "numbers" if fault.column in columns.numbers else "categories"
+            has = f'{fault.first.file}: column "{fault.column}" has type {fault.value}'
+            return f"{has}, not {wanted}; {_type_remedy(fault, columns)}"
+        case "number":
+            return f"{where}: {shown(fault.value)} is not a number{more}; {_number_remedy(fault, columns)}"
+        case "infinite":
+            return f"{where}: {fault.value} is infinite or beyond {LARGEST:g}{more}; correct it"
+        case _:
+            return f"{where}: the level {shown(fault.value)} cannot be shown{more}; remove control signs"
+
+
+def _type_remedy(fault: Fault, columns: Columns) -> str:
+    if fault.column == columns.target:
+        return "a target must be a number"
+    if fault.column in columns.texts:
+        return "leave it out of features"
+    if fault.value.startswith(("date", "time", "duration")):
+        return DATE_HINT
+    return CATEGORY_HINT
+
+
+def _number_remedy(fault: Fault, columns: Columns) -> str:
+    if re.fullmatch(r"\s*[+-]?\d+(,\d+)+\s*", fault.value):
+        return "write numbers with a decimal point, and without commas"
+    if fault.column == columns.target:
+        return "correct it (a target must be a number)"
+    if _is_date(fault.value):
+        return DATE_HINT
+    return f"correct it, or if the whole column is text, {CATEGORY_HINT}"
+
+
+def _is_date(value: str) -> bool:
+    try:
+        datetime.fromisoformat(value.strip())
+    except ValueError:
+        return False
+    return True
+
+
+def _missing_text(faults: list[Fault], remedy: str) -> str:
+    total = sum(fault.count for fault in faults)
+    counts = [f"{fault.column} {fault.count}" for fault in sorted(faults, key=lambda fault: fault.column)]
+    first = min(faults, key=lambda fault: fault.first.row)
+    where = f'{first.first}, column "{first.column}"'
+    return f"{total} missing value(s) ({few(counts, MOST_LISTED)}), first at {where}; {remedy}"
+
+
+def _lacking_text(file: Path, lacking: Sequence[str]) -> str:
+    names = column_names(file)
+    what = "column" if len(lacking) == 1 else "columns"
+    text = f"{file}: no {what} {few(quoted(lacking), MOST_LISTED)}; it has {few(names, MOST_LISTED)}"
+    alike = {plain_name(name): name for name in names}
+    near = [alike[plain_name(name)] for name in lacking if plain_name(name) in alike]
+    if near:
+        text += f" (is it {', '.join(quoted(near))}? names must agree in case and blanks)"
+    return text
+
+
+def plain_name(name: str) -> str:
+    """A column's name without what is easily mistaken: case and blanks."""
+    return " ".join(name.casefold().split())
+
+
+def quoted(names: Sequence[str]) -> list[str]:
+    """Each name in quotes."""
+    return [f'"{name}"' for name in names]
