@@ -157,6 +157,18 @@ def open_csv(file: Path) -> TextIO:
     return file.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
+def csv_rows(stream: TextIO) -> Iterator[tuple[int, list[str]]]:
+    """The line at which each row of a CSV file begins, and its values; the column names are the first row."""
+    reader, line = csv.reader(stream), 1
+    try:
+        for row in reader:
+            if row:
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"line {line}: cannot be read ({error}); look for a quote that is never closed") from None
+
+
 def byte_not_utf8(text: str) -> int | None:
     """The first byte of a text of `open_csv` that is not UTF-8."""
     try:
@@ -271,12 +283,10 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 def line_of(file: Path, row: int) -> str:
     """Where the row (from 0) of a file is, as a person would look for it."""
     if not is_parquet(file):
-        with open_csv(file) as stream, contextlib.suppress(csv.Error):
-            reader = csv.reader(stream)
-            next(reader)
-            for number, _ in enumerate(line for line in reader if line):
-                if number == row:
-                    return f"line {reader.line_num}"
+        with open_csv(file) as stream, contextlib.suppress(DataError):
+            for number, (line, _) in enumerate(csv_rows(stream)):
+                if number == row + 1:  # the first one names the columns
+                    return f"line {line}"
     return f"row {row + 1}"
 
 

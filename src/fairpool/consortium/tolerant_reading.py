@@ -1,10 +1,8 @@
 """Reading a table that has faults: what can be read is, and what cannot be is noted, so that all of it can be told."""
 
-import csv
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -14,6 +12,7 @@ from fairpool.consortium.tables import (
     Batch,
     Place,
     byte_not_utf8,
+    csv_rows,
     is_parquet,
     open_csv,
     read_batches,
@@ -57,12 +56,12 @@ def read_tolerantly(file: Path, columns: Columns, faults: Faults, *, groups: ran
 def _read_csv(file: Path, columns: Columns, faults: Faults) -> Iterator[Batch]:
     """Row by row in Python: slow, and only for files that have a fault."""
     with open_csv(file) as stream:
-        reader = csv.reader(stream)
-        names = next(reader)
+        lines = csv_rows(stream)
+        _, names = next(lines)
         for name in columns.names:
             if name not in names:
                 faults.note(Fault("lacking", name, Place(file, 0)))
-        rows = _rows(file, reader, len(names), faults)
+        rows = _rows_of(lines, file, len(names), faults=faults)
         while some := list(islice(rows, TOLERANT_ROWS)):
             places = [place for place, _ in some]
             table = {}
@@ -76,23 +75,20 @@ def _read_csv(file: Path, columns: Columns, faults: Faults) -> Iterator[Batch]:
                 yield Batch(file, places[0].row, pa.table(table), places)
 
 
-def _rows(file: Path, reader: Any, width: int, faults: Faults) -> Iterator[tuple[Place, list[str]]]:
+def _rows_of(
+    rows: Iterator[tuple[int, list[str]]], file: Path, width: int, *, faults: Faults
+) -> Iterator[tuple[Place, list[str]]]:
     """The rows that have as many values as there are columns, and where they are."""
     number = 0
     try:
-        for row in reader:
-            if not row:
-                continue
-            place = Place(file, number, reader.line_num)
-            number += 1
+        for number, (line, row) in enumerate(rows):
+            place = Place(file, number, line)
             if len(row) == width:
                 yield place, row
             else:
                 faults.note(Fault("width", "", place, f"{len(row)} values for {width} columns"))
-    except csv.Error as error:
-        place = Place(file, number, reader.line_num)
-        text = f"{place}: cannot be read ({error}); look for a quote that is never closed"
-        faults.note(Fault("unreadable", "", place, text))
+    except DataError as error:
+        faults.note(Fault("unreadable", "", Place(file, number), f"{file}, {error}"))
 
 
 def _as_numbers(values: Sequence[str], places: Sequence[Place], name: str, *, faults: Faults) -> list[float | None]:
