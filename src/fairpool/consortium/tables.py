@@ -92,17 +92,17 @@ class Batch:
         file: Where they are from.
         first: The number of the first of them in the file, from 0.
         columns: The rows.
-        places: Where each row is, if some rows between them were left out.
+        where: Each row's number and line, if rows between them were left out.
     """
 
     file: Path
     first: int
     columns: pa.Table
-    places: Sequence[Place] = ()
+    where: Sequence[tuple[int, int]] = ()
 
     def place(self, row: int) -> Place:
         """Where a row of the batch (from 0) is."""
-        return self.places[row] if self.places else Place(self.file, self.first + row)
+        return Place(self.file, *self.where[row]) if self.where else Place(self.file, self.first + row)
 
 
 def column_names(file: Path) -> tuple[str, ...]:

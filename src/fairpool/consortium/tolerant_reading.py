@@ -1,6 +1,7 @@
 """Reading a table that has faults: what can be read is, and what cannot be is noted, so that all of it can be told."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -63,61 +64,71 @@ def _read_csv(file: Path, columns: Columns, faults: Faults) -> Iterator[Batch]:
                 faults.note(Fault("lacking", name, Place(file, 0)))
         rows = _rows_of(lines, file, len(names), faults=faults)
         while some := list(islice(rows, TOLERANT_ROWS)):
-            places = [place for place, _ in some]
+            where = [place for place, _ in some]
+            reader = _Reader(file, where, faults)
             table = {}
             for at, name in enumerate(names):
                 values = [row[at] for _, row in some]
                 if name in columns.numbers:
-                    table[name] = pa.array(_as_numbers(values, places, name, faults=faults), pa.float64())
+                    table[name] = pa.array(reader.numbers(name, values), pa.float64())
                 elif name in columns.texts:
-                    table[name] = pa.array(_as_texts(values, places, faults), pa.string())
+                    table[name] = pa.array(reader.texts(values), pa.string())
             if table:
-                yield Batch(file, places[0].row, pa.table(table), places)
+                yield Batch(file, where[0][0], pa.table(table), where)
 
 
 def _rows_of(
-    rows: Iterator[tuple[int, list[str]]], file: Path, width: int, *, faults: Faults
-) -> Iterator[tuple[Place, list[str]]]:
-    """The rows that have as many values as there are columns, and where they are."""
+    lines: Iterator[tuple[int, list[str]]], file: Path, width: int, *, faults: Faults
+) -> Iterator[tuple[tuple[int, int], list[str]]]:
+    """The rows that have as many values as there are columns, each with its number and line."""
     number = 0
     try:
-        for number, (line, row) in enumerate(rows):
-            place = Place(file, number, line)
+        for number, (line, row) in enumerate(lines):
             if len(row) == width:
-                yield place, row
+                yield (number, line), row
             else:
-                faults.note(Fault("width", "", place, f"{len(row)} values for {width} columns"))
+                faults.note(Fault("width", "", Place(file, number, line), f"{len(row)} values for {width} columns"))
     except DataError as error:
         faults.note(Fault("unreadable", "", Place(file, number), f"{file}, {error}"))
 
 
-def _as_numbers(values: Sequence[str], places: Sequence[Place], name: str, *, faults: Faults) -> list[float | None]:
-    numbers: list[float | None] = []
-    for value, place in zip(values, places, strict=True):
-        if value in MISSING:
-            numbers.append(None)
-        elif _is_number(value):
-            numbers.append(float(value))
-        else:
-            faults.note(Fault("number", name, place, value))
-            numbers.append(0.0)
-    return numbers
+@dataclass(frozen=True)
+class _Reader:
+    """Reads columns of some rows, of which it knows number and line, and notes what cannot be read."""
+
+    file: Path
+    where: Sequence[tuple[int, int]]
+    faults: Faults
+
+    def numbers(self, name: str, values: Sequence[str]) -> list[float | None]:
+        """Values as numbers; None where one is missing."""
+        numbers: list[float | None] = []
+        for row, value in enumerate(values):
+            number = None if value in MISSING else _as_number(value)
+            if number is None and value not in MISSING:
+                self.faults.note(Fault("number", name, self._place(row), value))
+                number = 0.0
+            numbers.append(number)
+        return numbers
+
+    def texts(self, values: Sequence[str]) -> list[str | None]:
+        """Values as text; None where one is missing."""
+        texts: list[str | None] = []
+        for row, value in enumerate(values):
+            byte = None if value.isascii() else byte_not_utf8(value)
+            if byte is not None:
+                self.faults.note(Fault("encoding", "", self._place(row), f"byte {byte:#x}"))
+            readable = value if byte is None else value.encode(errors="replace").decode()
+            texts.append(None if value in MISSING else readable)
+        return texts
+
+    def _place(self, row: int) -> Place:
+        return Place(self.file, *self.where[row])
 
 
-def _as_texts(values: Sequence[str], places: Sequence[Place], faults: Faults) -> list[str | None]:
-    texts: list[str | None] = []
-    for value, place in zip(values, places, strict=True):
-        byte = byte_not_utf8(value)
-        if byte is not None:
-            faults.note(Fault("encoding", "", place, f"byte {byte:#x}"))
-        readable = value if byte is None else value.encode(errors="replace").decode()
-        texts.append(None if value in MISSING else readable)
-    return texts
-
-
-def _is_number(value: str) -> bool:
+def _as_number(value: str) -> float | None:
     try:
-        float(value)
+        number = float(value)
     except ValueError:
-        return False
-    return "_" not in value and value.isascii()
+        return None
+    return number if value.isascii() and "_" not in value else None
