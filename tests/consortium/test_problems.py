@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fairpool as fp
@@ -20,7 +21,7 @@ from tests.support.projects import project, table, write
 
 
 def problems_of(folder):
-    with pytest.raises(ConfigurationError, match=r"party|data|categorical") as caught:
+    with pytest.raises(ConfigurationError, match=r"party|parties|data|categorical") as caught:
         prepare(folder)
     return [problem.replace(f"{folder}/", "") for problem in caught.value.problems]
 
@@ -371,13 +372,44 @@ def test_large_whole_numbers_are_read_from_parquet_as_from_csv(tmp_path):
     assert features[".csv"] == features[".parquet"]
 
 
+def test_a_damaged_parquet_file_hides_no_other_problem(tmp_path):
+    folder = project(tmp_path, suffix=".parquet", sizes=(5000, 30), extra='features = ["x", "z", "kind", "w"]')
+    content = bytearray((folder / "p0.parquet").read_bytes())
+    content[200 : len(content) // 2] = b"\x07" * (len(content) // 2 - 200)
+    (folder / "p0.parquet").write_bytes(content)
+    lacking, damaged, *_ = problems_of(folder)
+    assert 'p0.parquet: no column "w"' in lacking
+    assert "p0.parquet: damaged; ask for it again" in damaged
+
+
+def test_a_target_of_another_type_is_no_category(tmp_path):
+    folder = project(tmp_path, suffix=".parquet")
+    write(folder / "p0.parquet", table(3, 0).set_column(3, "y", pa.array(["low", "high", "low"])))
+    [problem] = problems_of(folder)
+    assert problem.endswith('column "y" has type string, not numbers; a target must be a number')
+
+
+def test_parties_without_a_column_in_common_are_told_so(tmp_path):
+    folder = project(tmp_path)
+    for i in range(3):
+        write(folder / f"p{i}.csv", table(9, i).select(["x", "y"]).rename_columns([f"x{i}", "y"]))
+    edit(folder, 'categorical = ["kind"]', "")
+    assert problems_of(folder) == [
+        "no column is shared by all parties; name the features, and give all files those columns"
+    ]
+
+
 def test_a_parquet_file_without_rows_must_have_the_columns_too(tmp_path):
     folder = project(tmp_path, suffix=".parquet", extra='features = ["x", "z", "kind"]')
     write(folder / "many" / "a.parquet", table(20, 0))
-    write(folder / "many" / "b.parquet", table(0, 0).select(["x", "y"]))
+    lacking = table(0, 0).select(["x", "y"])
+    write(folder / "many" / "b.parquet", lacking)
+    pq.ParquetWriter(folder / "many" / "c.parquet", lacking.schema).close()  # not even a group of rows
     edit(folder, '"p0.parquet"', '"many"')
-    [problem] = problems_of(folder)
-    assert 'b.parquet: no columns "z", "kind"; it has x, y' in problem
+    found = problems_of(folder)
+    assert len(found) == 2
+    for name, problem in zip("bc", found, strict=True):
+        assert f'{name}.parquet: no columns "z", "kind"; it has x, y' in problem
 
 
 def test_problems_travel_between_processes():
@@ -469,3 +501,7 @@ def test_predict_lists_every_problem_of_its_data(tmp_path, reward_file):
     for problem, beginning in zip(found, beginnings, strict=True):
         assert problem.startswith(beginning)
     assert not (tmp_path / "out.csv").exists()
+    (tmp_path / "a.csv").write_text("x,x\n")
+    (tmp_path / "b.csv").write_text("")
+    with pytest.raises(DataError, match=r'a\.csv: two columns are named "x".*\n.*b\.csv: the file is empty'):
+        predict_file(reward_file, tmp_path, None)

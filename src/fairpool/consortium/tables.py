@@ -246,7 +246,7 @@ def _parquet(
                 table = pa.Table.from_batches([batch])
                 yield pa.table({name: _cast(table[name], kind) for name, kind in types.items()})
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{file}: {_first_line(error)}") from None
+        raise DataError(f"{file}: damaged; ask for it again ({_first_line(error)})") from None
 
 
 def unfit_columns(file: Path, types: dict[str, pa.DataType]) -> dict[str, str | None]:
