@@ -27,7 +27,7 @@ app = typer.Typer(
     "Start with `fairpool demo`, or with `fairpool init my-project` and `fairpool run my-project`.",
 )
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but what went wrong.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result (or the error) as JSON.")]
 Jobs = Annotated[int, typer.Option(help="How many workers on this machine.", min=1)]
 Cluster = Annotated[
