@@ -1,11 +1,9 @@
 """The installed command, end to end, on real files."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +18,8 @@ from fairpool.consortium.run import execute
 from fairpool.consortium.tables import sha256
 from fairpool.errors import DataError
 from tests.support.projects import COMMAND, MODELS, fairpool, project, table, write
+
+ROOT = Path(__file__).parents[2]
 
 
 def result_of(out):
@@ -246,34 +246,47 @@ def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind)
             assert canary not in content, (file, canary)
 
 
-def test_kill_at_ten_points_never_leaves_half_an_output(tmp_path):
-    folder = project(tmp_path / "p", model=MODELS["blr"][0])
-    assert fairpool("run", folder).returncode == 0
-    out = folder / "result"
-    old = {p.relative_to(out): p.read_bytes() for p in out.rglob("*") if p.is_file()}
-    start = time.perf_counter()
-    assert fairpool("run", folder, "--out", tmp_path / "timed").returncode == 0
-    whole = time.perf_counter() - start
-    outcomes = set()
-    for k in range(10):
-        process = subprocess.Popen(
-            [COMMAND, "run", folder, "--force", "--seed", "5"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        time.sleep(whole * (0.5 + 0.055 * k))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        now = {p.relative_to(out): p.read_bytes() for p in out.rglob("*") if p.is_file()}
-        assert now.keys() == old.keys()  # as whole as ever, whichever run it is of
-        seed = now[next(p for p in now if p.name == "seed.txt")]
-        if seed == b"5\n":
-            outcomes.add("new")
-            assert json.loads(now[next(p for p in now if p.name == "result.json")])["total"] > 0
-        else:
-            outcomes.add("old")
-            assert now == old
-    assert "old" in outcomes
-    assert fairpool("run", folder, "--force").returncode == 0
-    assert not [p for p in folder.iterdir() if "partial" in p.name], "leftovers of killed runs are removed"
+def kill_at_every_change(folder, place, *befores):
+    """What is left in `place` by runs killed before each change of the disk, for each thing it held before."""
+    run = ["run", folder, "--out", place / "result", "--force", "--seed", "5", "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.support.kill_points", place, *befores, "--", *run],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return [[line for line in lines if line["from"] == before.name] for before in befores]
+
+
+def output_in(content):
+    return {name: digest for name, digest in content.items() if name.startswith("result/")}
+
+
+def test_a_run_killed_before_any_of_its_changes_leaves_no_half_of_an_output(tmp_path):
+    folder, empty, full, place = project(tmp_path / "p"), tmp_path / "empty", tmp_path / "full", tmp_path / "place"
+    assert fairpool("run", folder, "--out", full / "result").returncode == 0
+    for before in (empty, full):
+        leftover = before / ".result.partial-99999999"  # the number of a process that cannot be
+        leftover.mkdir(parents=True)
+        (leftover / "seed.txt").write_text("of a run that was killed")
+    place.mkdir()
+    for before, left in zip((empty, full), kill_at_every_change(folder, place, empty, full), strict=True):
+        old = output_in({str(f.relative_to(before)): sha256(f) for f in before.rglob("*") if f.is_file()})
+        new = output_in(left[-1]["content"])
+        assert len(new) == 12
+        assert left[-1]["content"] == new, "leftovers of killed runs are removed"
+        changes = [state["change"] for state in left[:-1]]
+        # Up to the one change that puts it in its place, the output is the old one, and then the new one.
+        in_place = changes.index("exchange" if old else next(c for c in changes if c.startswith("os.rename .result")))
+        for number, state in enumerate(left):
+            assert output_in(state["content"]) == (old if number <= in_place else new), state["change"]
+        # It was killed before every file, and before the end of each old one.
+        for name in {name.rpartition("/")[2] for name in new}:
+            assert [c for c in changes[:in_place] if c.startswith((f"open {name}", f"open .{name}."))], name
+        assert len([c for c in changes[in_place:] if c.startswith("os.remove")]) == len(old)
 
 
 def test_bad_labels_and_copies_are_reported(tmp_path):

@@ -1,4 +1,4 @@
-"""Small collaborations on disk, and the installed command."""
+"""Small collaborations on disk, and the command."""
 
 import subprocess
 import sys
@@ -9,11 +9,18 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from tests.support.in_process import run_in_process
+
 COMMAND = Path(sys.executable).parent / "fairpool"
 
 
 def fairpool(*arguments, cwd=None):
-    """Run the installed command as a user would."""
+    """Run what the installed command runs, in this process; tests/test_command.py compares the two."""
+    return run_in_process([*map(str, arguments)], cwd)
+
+
+def fairpool_process(*arguments, cwd=None):
+    """Run the installed command as a user would, for tests where a process is the point."""
     return subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
 
 

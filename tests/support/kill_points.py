@@ -1,0 +1,125 @@
+"""Kill the command just before each change it makes to the disk, one change after the other.
+
+Run as a program, `python -m tests.support.kill_points FOLDER BEFORE... -- ARGUMENT...`: a fork must not inherit the
+test runner's threads. For every folder BEFORE, FOLDER is made to hold what that holds, a child is forked that kills
+itself before its first change, then one for the second change, until one gets through. What each leaves in FOLDER is
+one line of JSON.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sys
+from itertools import count
+from pathlib import Path
+
+from fairpool import report
+
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+CHANGES = ("os.mkdir", "os.chmod", "os.rename", "os.remove", "os.rmdir")
+
+
+def change(event, values):
+    """The change of the disk that Python is about to make, such as "open seed.txt"; or None."""
+    if event == "ctypes.dlsym" and values[1] == "renameat2":
+        return "exchange"  # looked up just before it is done, which is not told
+    if event == "open":
+        path, _, flags = values
+        return f"open {Path(path).name}" if isinstance(path, str) and flags & WRITES else None
+    return f"{event} {Path(os.fsdecode(values[0])).name}" if event in CHANGES else None
+
+
+def run(entry, arguments):
+    sys.argv = ["fairpool", *arguments]
+    try:
+        entry()
+    except SystemExit as end:
+        if end.code:
+            raise
+
+
+def die_before_change(point, pipe):
+    """From now on, die before change number `point`; its name is written to the pipe."""
+    numbers = count()
+
+    def hook(event, values):
+        name = change(event, values)
+        if name is not None and next(numbers) == point:
+            os.write(pipe, name.encode())
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
+def killed_at(point, work):
+    """The change before which a child was killed at this work; "" if it made fewer, and got through."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            die_before_change(point, writing)
+            work()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        name = pipe.read()
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code != (-signal.SIGKILL if name else 0):
+        raise RuntimeError(f"the command ended with {code} where it was to be killed before {name!r}")
+    return name
+
+
+def content(folder):
+    """Every file, by the hash of its bytes."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def draw_once(name, which):
+    """Remember a page that was drawn: what draws it has threads, which a forked child has not."""
+    draw, drawn = getattr(report, name), {}
+    process = os.getpid()
+
+    def remembered(*arguments):
+        key = which(*arguments)
+        if key not in drawn:
+            if os.getpid() != process:
+                raise RuntimeError(f"{name}: page {key} was not drawn before the fork")
+            drawn[key] = draw(*arguments)
+        return drawn[key]
+
+    setattr(report, name, remembered)
+
+
+def every_change(folder, before, work):
+    """What is left after being killed before each change; last, with "" for a change, after getting through."""
+    for point in count():
+        shutil.rmtree(folder)
+        shutil.copytree(before, folder)
+        name = killed_at(point, work)
+        yield {"from": before.name, "change": name, "content": content(folder)}
+        if not name:
+            return
+
+
+def main(folder, *more):
+    end = more.index("--")
+    draw_once("render_report", lambda result, context: "report")
+    draw_once("render_letter", lambda result, i, letter: i)
+    from fairpool.cli import entry  # only now, so that whatever it imports is what was replaced above
+
+    def work():
+        run(entry, more[end + 1 :])
+
+    work()
+    for before in more[:end]:
+        for left in every_change(Path(folder), Path(before), work):
+            print(json.dumps(left), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,97 @@
+"""The installed command as a process, every subcommand once: what `fairpool` in this process gives must be the same."""
+
+import re
+import shutil
+import warnings
+
+import pytest
+
+from fairpool.errors import FairpoolWarning
+from tests.support import in_process
+from tests.support.projects import fairpool, fairpool_process, project
+
+COMMANDS = {
+    "help": ["--help"],
+    "wrong usage": ["run", "project", "--speed", "9"],
+    "demo": ["demo"],
+    "init": ["init", "new"],
+    "check": ["check", "project"],
+    "check, refused": ["check", "damaged"],
+    "run": ["run", "project", "--seed", "1", "--rho", "fair"],
+    "run, as JSON": ["run", "project", "--seed", "1", "--json"],
+    "predict": ["predict", "reward.safetensors", "--data", "project/test.csv", "--out", "predicted.csv"],
+    "inspect": ["inspect", "reward.safetensors"],
+    "reproduce": ["reproduce", "fig4", "--quick"],
+}
+ENDS = {"wrong usage": 2, "check, refused": 2}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """All that the commands need, in one folder; each works on a copy."""
+    folder = tmp_path_factory.mktemp("place")
+    project(folder / "project")
+    assert fairpool("run", folder / "project", "--out", folder / "out", "--seed", "1").returncode == 0
+    shutil.move(folder / "out" / "parties" / "Party-1" / "reward.safetensors", folder)
+    shutil.rmtree(folder / "out")
+    project(folder / "damaged")
+    (folder / "damaged" / "p0.csv").write_text("x,z,kind,y\n1,2,röd,oops\n")
+    return folder
+
+
+def files(folder):
+    """What is in every file, but what is another one each time: secret seeds, times, and the numbers in pictures."""
+    found = {}
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        text = path.read_bytes().decode("latin-1") if path.suffix in {".csv", ".toml", ".json", ".txt"} else ""
+        found[str(path.relative_to(folder))] = re.sub(r'"seconds": [^,}]+', "", text)
+    return found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_process_does_and_says_what_the_same_command_does_here(place, tmp_path, name):
+    seen = []
+    for way in (fairpool, fairpool_process):
+        folder = tmp_path / way.__name__
+        shutil.copytree(place, folder)
+        done = way(*COMMANDS[name], cwd=folder)
+        written = files(folder)
+        if name == "demo":  # its seed is secret, and so is what comes of it
+            written = {path for path in written if not path.endswith("seed.txt")}
+        seen.append((done.returncode, done.stdout, done.stderr, written))
+    here, process = seen
+    assert process[0] == ENDS.get(name, 0), process[2]
+    assert bool(process[1]) == (name not in ENDS)
+    assert bool(process[2]) == (name in ENDS)
+    assert here == process
+
+
+def warn():
+    warnings.warn("old", DeprecationWarning, stacklevel=1)
+    for _ in range(2):  # the second time it is known
+        warnings.warn("take care", FairpoolWarning, stacklevel=1)
+    raise SystemExit(3)
+
+
+def fail():
+    raise RuntimeError("a bug")
+
+
+def end_with_a_text():
+    raise SystemExit("no")
+
+
+@pytest.mark.parametrize(
+    ("entry", "code", "out", "err"),
+    [
+        (warn, 3, "", r'.*test_command\.py:\d+: FairpoolWarning: take care\n  warnings\.warn\("take care".*\n'),
+        (fail, 1, "", r"Traceback (.|\n)*RuntimeError: a bug\n"),
+        (end_with_a_text, 1, "", "no\n"),
+        (print, 0, "\n", ""),
+    ],
+)
+def test_warnings_faults_and_exit_codes_here_are_those_of_a_process(monkeypatch, entry, code, out, err):
+    monkeypatch.setattr(in_process, "entry", entry)
+    done = fairpool("anything")
+    assert (done.returncode, done.stdout) == (code, out)
+    assert re.fullmatch(err, done.stderr)
