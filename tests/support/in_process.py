@@ -1,4 +1,4 @@
-"""What the installed command runs, run in this process: the start of a process costs more than most of what is tested."""
+"""What the installed command runs, run in this process: most tests would spend their time on starting another one."""
 
 import io
 import os
