@@ -24,7 +24,7 @@ from fairpool.paper.reproduction import reproduce
 from fairpool.workers import Workers
 from tests.support.dask_cluster import cluster
 from tests.support.examples import MODELS, make_parties
-from tests.support.projects import fairpool, project
+from tests.support.projects import fairpool, fairpool_process, project
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -174,9 +174,10 @@ def test_work_that_is_cancelled_leaves_nothing_running(running):
 
 def test_the_command_on_a_cluster(running, tmp_path):
     results = []
-    for number, more in enumerate([[], ["--cluster", running.address], ["--jobs", "2"]]):
+    ways = [(fairpool, []), (fairpool_process, ["--cluster", running.address]), (fairpool, ["--jobs", "2"])]
+    for number, (way, more) in enumerate(ways):  # the cluster's client has a log of its own, which only a process shows
         folder = project(tmp_path / str(number))
-        done = fairpool("run", folder, "--seed", "1", "--json", *more)
+        done = way("run", folder, "--seed", "1", "--json", *more)
         assert (done.returncode, done.stderr) == (0, "")
         results.append(json.loads(done.stdout))
     for other in results[1:]:
@@ -187,13 +188,13 @@ def test_the_command_on_a_cluster(running, tmp_path):
 
 def test_a_scheduler_that_cannot_be_reached_is_an_error_in_seconds(tmp_path):
     folder = project(tmp_path)
-    texts = {
-        "tcp://127.0.0.1:9": "no Dask scheduler answers at tcp://127.0.0.1:9 within 5 seconds",
-        "nonsense": "'nonsense' is no address of a Dask scheduler",
-    }
-    for address, text in texts.items():
+    cases = [
+        (fairpool_process, "tcp://127.0.0.1:9", "no Dask scheduler answers at tcp://127.0.0.1:9 within 5 seconds"),
+        (fairpool, "nonsense", "'nonsense' is no address of a Dask scheduler"),
+    ]
+    for way, address, text in cases:
         start = time.monotonic()
-        done = fairpool("run", folder, "--cluster", address)
+        done = way("run", folder, "--cluster", address)
         assert done.returncode == 2
         assert text in done.stderr
         assert "Traceback" not in done.stderr

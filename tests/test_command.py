@@ -18,7 +18,6 @@ COMMANDS = {
     "check": ["check", "project"],
     "check, refused": ["check", "damaged"],
     "run": ["run", "project", "--seed", "1", "--rho", "fair"],
-    "run, as JSON": ["run", "project", "--seed", "1", "--json"],
     "predict": ["predict", "reward.safetensors", "--data", "project/test.csv", "--out", "predicted.csv"],
     "inspect": ["inspect", "reward.safetensors"],
     "reproduce": ["reproduce", "fig4", "--quick"],

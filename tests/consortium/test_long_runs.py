@@ -15,16 +15,50 @@ from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
 from fairpool.screen import screen
 from fairpool.workers import Workers
+from tests.support.die_before import run_and_die
 from tests.support.projects import COMMAND, fairpool, project
 
 MANY = 'kind = "gp"\nkernel = "rbf"\nlearn = false\nnoise_variance = 0.1'
 
 
-def long_project(folder, sizes=(110,) * 12):
+def long_project(folder, sizes=(20,) * 9):
+    """With so many parties, values are kept while it runs: in eight files."""
     return project(folder, model=MANY, sizes=sizes, rewards="share_inputs = true", suffix=".parquet")
 
 
-def stop_when_some_is_kept(folder, sign):
+def check_that_it_stopped(folder, sign, code, errors):
+    if sign == signal.SIGINT:
+        assert code == 130
+        assert "stopped; no result was written, but what was computed is kept: go on with --resume" in errors
+        assert "Traceback" not in errors
+    else:
+        assert code == -sign
+    assert not (folder / "result").exists()
+    return len(list((folder / ".fairpool-checkpoint").rglob("*.npy")))
+
+
+def check_that_it_goes_on(folder):
+    resumed = fairpool("run", folder, "--seed", "1", "--resume", "--json", "--jobs", "2")
+    assert (resumed.returncode, resumed.stderr) == (0, "")
+    assert not (folder / ".fairpool-checkpoint").exists()  # and nothing else is touched
+    fresh = execute(prepare(folder), seed=1).collaboration
+    for i, party in enumerate(json.loads(resumed.stdout)["parties"]):
+        assert party["reward"] == pytest.approx(fresh.rewards[i], rel=1e-9)
+        assert party["contribution"] == pytest.approx(fresh.contributions.values[i], rel=1e-9)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_run_is_resumed_with_the_same_numbers(tmp_path, sign):
+    folder = long_project(tmp_path / "stopped")
+    done = run_and_die(sign, 4, "os.rename .", ["run", folder, "--seed", "1"])  # as the fourth file is to be kept
+    assert check_that_it_stopped(folder, sign, done.returncode, done.stderr) == 3
+    check_that_it_goes_on(folder)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_stopped_while_it_computes_is_resumed_with_the_same_numbers(tmp_path, sign):
+    folder = long_project(tmp_path / "stopped", sizes=(110,) * 12)
     process = subprocess.Popen(
         [COMMAND, "run", str(folder), "--seed", "1"],
         stdout=subprocess.PIPE,
@@ -39,29 +73,12 @@ def stop_when_some_is_kept(folder, sign):
         time.sleep(0.01)
     process.send_signal(sign)
     _, errors = process.communicate()
-    return process.returncode, errors
-
-
-@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
-def test_a_stopped_run_is_resumed_with_the_same_numbers(tmp_path, sign):
-    folder = long_project(tmp_path / "stopped")
-    code, errors = stop_when_some_is_kept(folder, sign)
-    if sign == signal.SIGINT:
-        assert code == 130
-        assert "stopped; no result was written, but what was computed is kept: go on with --resume" in errors
-    assert not (folder / "result").exists()
-    assert 2 <= len(list((folder / ".fairpool-checkpoint").rglob("*.npy"))) < 8
-    resumed = fairpool("run", folder, "--seed", "1", "--resume", "--json", "--jobs", "2")
-    assert (resumed.returncode, resumed.stderr) == (0, "")
-    assert not (folder / ".fairpool-checkpoint").exists()  # and nothing else is touched
-    fresh = execute(prepare(folder), seed=1).collaboration
-    for i, party in enumerate(json.loads(resumed.stdout)["parties"]):
-        assert party["reward"] == pytest.approx(fresh.rewards[i], rel=1e-9)
-        assert party["contribution"] == pytest.approx(fresh.contributions.values[i], rel=1e-9)
+    assert 2 <= check_that_it_stopped(folder, sign, process.returncode, errors) < 8
+    check_that_it_goes_on(folder)
 
 
 def test_kept_values_are_used_for_the_same_data_and_not_for_changed_ones(tmp_path):
-    folder = long_project(tmp_path, sizes=(20,) * 9)
+    folder = long_project(tmp_path)
     kept = tmp_path / "kept"
     done = []
 

@@ -2,20 +2,18 @@
 
 import csv
 import json
-import os
 import signal
-import subprocess
-import time
 
 import numpy as np
 import pytest
 
-from fairpool.cluster import open_executor
 from fairpool.paper.along_rho import RhoPoint
 from fairpool.paper.reproduction import FIGURES, reproduce
 from fairpool.paper.scatter import Point
 from fairpool.paper.valuation import ValuePoint
-from tests.support.projects import COMMAND, fairpool
+from tests.support.die_before import run_and_die
+from tests.support.projects import fairpool
+from tests.support.shared import built_once
 
 COLUMNS = {"fig1": RhoPoint, "fig2": RhoPoint, "fig11": ValuePoint} | dict.fromkeys(
     ("fig3", "fig3-fixed", "fig5", "fig6", "fig7", "fig8", "fig9", "fig9-fixed", "fig10"), Point
@@ -39,22 +37,32 @@ def housing(tmp_path_factory):
     return folder
 
 
-def test_quick_runs_every_figure(tmp_path, housing, monkeypatch):
-    monkeypatch.setenv("FAIRPOOL_DATA", str(housing))
-    done = fairpool("reproduce", "--quick", "--jobs", "2", "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory, housing):
+    """The command's quick run of every figure, by two processes."""
+
+    def build(folder):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("FAIRPOOL_DATA", str(housing))
+            done = fairpool("reproduce", "--quick", "--jobs", "2", "--out", folder)
+        assert done.returncode == 0, done.stderr
+
+    return built_once(tmp_path_factory, "quick-reproduction", build)
+
+
+def test_quick_runs_every_figure(quick):
     for name in FIGURES:
-        assert (tmp_path / f"{name}.svg").read_text().startswith("<svg")
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-        rows = list(csv.DictReader((tmp_path / f"{name}.csv").read_text().splitlines()))
+        assert (quick / f"{name}.svg").read_text().startswith("<svg")
+        assert (quick / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        rows = list(csv.DictReader((quick / f"{name}.csv").read_text().splitlines()))
         if name in COLUMNS:
             more = ["suitable"] if name.startswith("fig9") else []
             assert list(rows[0]) == [*COLUMNS[name].__dataclass_fields__, *more], name
             assert len(rows) > 5
-    table = (tmp_path / "reproduction.md").read_text()
+    table = (quick / "reproduction.md").read_text()
     assert "| fig3 | positive improvement in MNLP at ρ = 0.5 | 631 of 750 (84%) |" in table
     assert "Not run" not in table
-    assert "<table>" in (tmp_path / "reproduction.html").read_text()
+    assert "<table>" in (quick / "reproduction.html").read_text()
 
 
 def test_without_data_the_other_figures_still_run(tmp_path, monkeypatch):
@@ -70,14 +78,12 @@ def test_without_data_the_other_figures_still_run(tmp_path, monkeypatch):
     assert not list((tmp_path / "points-quick").glob("fig8*"))  # it will be tried again
 
 
-def test_the_same_numbers_with_one_and_two_jobs(tmp_path):
-    for jobs in (1, 2):
-        with open_executor(jobs, processes=True) as executor:
-            reproduce(["fig2", "fig3", "fig9"], tmp_path / str(jobs), seed=3, executor=executor, quick=True)
+def test_the_same_numbers_with_one_and_two_jobs(tmp_path, quick):
+    reproduce(["fig2", "fig3", "fig9"], tmp_path / "one", quick=True)
     for name in ("fig2", "fig3", "fig9"):
-        assert (tmp_path / "1" / f"{name}.csv").read_bytes() == (tmp_path / "2" / f"{name}.csv").read_bytes()
-    reproduce(["fig9"], tmp_path / "other", seed=4, quick=True)
-    assert (tmp_path / "other" / "fig9.csv").read_bytes() != (tmp_path / "1" / "fig9.csv").read_bytes()
+        assert (tmp_path / "one" / f"{name}.csv").read_bytes() == (quick / f"{name}.csv").read_bytes()
+    reproduce(["fig9-fixed"], tmp_path / "other", seed=4, quick=True)
+    assert (tmp_path / "other" / "fig9-fixed.csv").read_bytes() != (quick / "fig9-fixed.csv").read_bytes()
 
 
 def test_points_of_another_program_or_other_data_are_computed_anew(tmp_path, housing, monkeypatch):
@@ -94,21 +100,32 @@ def test_points_of_another_program_or_other_data_are_computed_anew(tmp_path, hou
     assert reproduce(["fig2"], tmp_path, quick=True)[0].seconds < 1e6
 
 
-def test_a_killed_run_goes_on_where_it_was(tmp_path):
-    arguments = ["reproduce", "fig9", "fig3", "--out", tmp_path]
-    process = subprocess.Popen([COMMAND, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    points = tmp_path / "points"
-    deadline = time.time() + 120
-    while len(list(points.glob("fig9-*.json"))) < 3 and time.time() < deadline:
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    kept = {path: path.stat().st_mtime_ns for path in points.glob("*.json")}
-    assert 3 <= len(kept) < 15
-    assert all("rows" in json.loads(path.read_text()) for path in kept)  # none is half-written
-    assert not (tmp_path / "reproduction.md").exists()
+def check_that_it_goes_on(points, arguments, kept):
+    """`kept` points are whole, one is half-written, and the command computes only what is missing."""
+    files = {path: path.stat().st_mtime_ns for path in points.glob("*.json")}
+    assert len(files) == kept
+    assert all("rows" in json.loads(path.read_text()) for path in files)
+    assert len(list(points.glob(".*.json.*"))) == 1
+    assert not (points.parent / "reproduction.md").exists()
     assert fairpool(*arguments).returncode == 0
-    assert all(path.stat().st_mtime_ns == before for path, before in kept.items())
+    assert all(path.stat().st_mtime_ns == before for path, before in files.items())
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path, quick):
+    arguments = ["reproduce", "fig9-fixed", "fig3-fixed", "--quick", "--out", tmp_path]
+    stopped = run_and_die(signal.SIGKILL, 2, "os.rename .fig9-fixed", arguments)  # written, and not in its place
+    assert stopped.returncode == -signal.SIGKILL, stopped.stderr
+    check_that_it_goes_on(tmp_path / "points-quick", arguments, kept=1)
+    for name in ("fig9-fixed", "fig3-fixed"):
+        assert (tmp_path / f"{name}.csv").read_bytes() == (quick / f"{name}.csv").read_bytes()
+
+
+@pytest.mark.soak
+def test_a_killed_run_of_the_whole_figures_goes_on_where_it_was(tmp_path):
+    arguments = ["reproduce", "fig9", "fig3", "--out", tmp_path]
+    stopped = run_and_die(signal.SIGKILL, 4, "os.rename .fig9", arguments)
+    assert stopped.returncode == -signal.SIGKILL, stopped.stderr
+    check_that_it_goes_on(tmp_path / "points", arguments, kept=3)
     assert len(list(csv.DictReader((tmp_path / "fig3.csv").read_text().splitlines()))) > 1000
 
 

@@ -16,6 +16,7 @@ from itertools import count
 from pathlib import Path
 
 from fairpool import report
+from tests.support.pictures import without_pictures
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 CHANGES = ("os.mkdir", "os.chmod", "os.rename", "os.remove", "os.rmdir")
@@ -79,18 +80,15 @@ def content(folder):
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def draw_once(name, which):
-    """Remember a page that was drawn: what draws it has threads, which a forked child has not."""
-    draw, drawn = getattr(report, name), {}
-    process = os.getpid()
+def render_once(name, which):
+    """Remember pages: rendering them takes longer than all that is done between two changes to the disk."""
+    render, pages = getattr(report, name), {}
 
     def remembered(*arguments):
         key = which(*arguments)
-        if key not in drawn:
-            if os.getpid() != process:
-                raise RuntimeError(f"{name}: page {key} was not drawn before the fork")
-            drawn[key] = draw(*arguments)
-        return drawn[key]
+        if key not in pages:
+            pages[key] = render(*arguments)
+        return pages[key]
 
     setattr(report, name, remembered)
 
@@ -108,8 +106,9 @@ def every_change(folder, before, work):
 
 def main(folder, *more):
     end = more.index("--")
-    draw_once("render_report", lambda result, context: "report")
-    draw_once("render_letter", lambda result, i, letter: i)
+    without_pictures()  # what draws them has threads, which a forked child has not
+    render_once("render_report", lambda result, context: "report")
+    render_once("render_letter", lambda result, i, letter: i)
     from fairpool.cli import entry  # only now, so that whatever it imports is what was replaced above
 
     def work():
