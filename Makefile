@@ -14,7 +14,7 @@ demo: $(READY)
 
 test: $(READY) plain-install
 	$(BIN)/coverage erase
-	$(ONE_THREAD) $(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal -m 'not plain_install'
+	$(ONE_THREAD) $(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
