@@ -7,7 +7,7 @@ JOBS ?= 2
 # One BLAS thread per test worker: two workers on two cores, not two times two.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo test plain-install check format screenshots bench clean
+.PHONY: demo test plain-install soak check format screenshots bench clean
 
 demo: $(READY)
 	$(BIN)/fairpool demo
@@ -21,6 +21,10 @@ test: $(READY) plain-install
 # What users get: the wheel without any extra, in an environment of its own outside of this folder.
 plain-install: $(READY)
 	$(BIN)/python -m pytest -m plain_install tests/test_plain_install.py
+
+# What takes longer than a change should wait for: the tests marked soak, and every property with many more examples.
+soak: $(READY)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'soak or hypothesis' --hypothesis-profile soak
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import fairpool as fp
+from fairpool.audit import duplicates_of_keys
 from tests.support.examples import MODELS, P, labels, make_parties
 
 
@@ -16,6 +17,17 @@ def test_duplicates_are_counted_within_and_across():
         '"a" has 3 row(s) that repeat another of its own; copies inflate its value',
         '"a" and "b" share 2 identical row(s); is one a copy of the other?',
     )
+
+
+def test_duplicates_of_many_keys_are_those_of_sets():
+    rng = np.random.default_rng(0)
+    keys = [rng.integers(0, 60, size).astype(np.uint64) for size in (0, 1, 30, 50, 200)]
+    found = duplicates_of_keys([str(i) for i in range(5)], keys)
+    sets = [set(own.tolist()) for own in keys]
+    assert found.within.tolist() == [len(own) - len(distinct) for own, distinct in zip(keys, sets, strict=True)]
+    for i, mine in enumerate(sets):
+        for j, theirs in enumerate(sets):
+            assert found.shared[i, j] == (0 if i == j else len(mine & theirs))
 
 
 def test_the_same_inputs_with_other_labels_are_not_copies():

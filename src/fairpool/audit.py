@@ -64,13 +64,26 @@ def duplicates_of_keys(names: Sequence[str], keys: Sequence[NDArray[Any]], seen:
     """
     distinct = [np.unique(k) for k in keys]
     within = np.array([len(k) - len(d) for k, d in zip(keys, distinct, strict=True)])
-    owner = np.repeat(np.arange(len(names)), [len(d) for d in distinct])
-    _, place, counts = np.unique(np.concatenate(distinct), return_inverse=True, return_counts=True)
-    several = counts[place] > 1
-    has = csr_array((np.ones(several.sum(), np.intp), (place[several], owner[several])), (len(counts), len(names)))
+    ordered = np.concatenate(distinct)
+    ordered.sort()
+    # Of all keys, which may be millions, only those of several parties are looked at further.
+    several = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    del ordered
+    places = [places_in(several, own) for own in distinct]
+    owner = np.repeat(np.arange(len(names)), [len(p) for p in places])
+    size = (len(several), len(names))
+    has = csr_array((np.ones(len(owner), np.intp), (np.concatenate(places), owner)), size)
     shared = (has.T @ has).toarray()
     np.fill_diagonal(shared, 0)
     return Duplicates(tuple(names), np.rint(within / seen).astype(np.intp), np.rint(shared / seen).astype(np.intp))
+
+
+def places_in(several: NDArray[Any], own: NDArray[Any]) -> NDArray[np.intp]:
+    """The positions in `several` of what is also in `own`, which is sorted."""
+    if not len(own):
+        return np.empty(0, np.intp)
+    place = np.minimum(np.searchsorted(own, several), len(own) - 1)
+    return np.flatnonzero(own[place] == several)
 
 
 def held_out_residuals(game: InformationGain, parties: Sequence[Party] | None = None) -> FloatArray:

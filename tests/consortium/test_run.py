@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
 from fairpool.consortium.tables import sha256
 from fairpool.errors import DataError
-from tests.support.projects import MODELS, fairpool, fairpool_process, project, table, write
+from tests.support.projects import COMMAND, MODELS, fairpool, fairpool_process, project, table, write
 
 ROOT = Path(__file__).parents[2]
 
@@ -120,20 +121,44 @@ def test_copies_are_found_in_a_share_of_the_rows(tmp_path, monkeypatch):
     assert abs(int(text.split(" share ")[1].split()[0]) - 1000) < 150
 
 
+def peak_of_run(folder):
+    """The most bytes that arrays took at once: numpy's and Python's, and Arrow's."""
+    arrow, before = pa.proxy_memory_pool(pa.default_memory_pool()), pa.default_memory_pool()
+    pa.set_memory_pool(arrow)
+    tracemalloc.start()
+    try:
+        execute(prepare(folder), rho=0, seed=1)
+        sha256(folder / "p0.parquet")  # as writing the output does
+        return tracemalloc.get_traced_memory()[1], arrow.max_memory()
+    finally:
+        tracemalloc.stop()
+        pa.set_memory_pool(before)
+
+
 def test_a_parquet_file_is_streamed(tmp_path):
-    """Ten times the rows take hardly more memory: the file is never in it as a whole."""
+    """Five times the rows take hardly more memory: the file is never in it as a whole."""
+    peaks = []
+    for rows in (200_000, 1_000_000):
+        folder = project(tmp_path / str(rows), suffix=".parquet")
+        write(folder / "p0.parquet", table(rows, 0))
+        peaks.append(peak_of_run(folder))
+    (few, few_of_arrow), (many, many_of_arrow) = peaks
+    assert many - few < 40 * 800_000, peaks  # bytes: a row has 40 as numbers; a key of 8 is kept, and sorted
+    assert many_of_arrow - few_of_arrow < 2**23, peaks  # Arrow has 32 and more for each
+
+
+@pytest.mark.soak
+def test_the_command_takes_hardly_more_memory_for_ten_times_the_rows(tmp_path):
     peaks = []
     for rows in (200_000, 2_000_000):
         folder = project(tmp_path / str(rows), suffix=".parquet")
         write(folder / "p0.parquet", table(rows, 0))
-        run = ["run", folder, "--quiet", "--rho", "0"]
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.support.peak_memory", *run],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=ROOT,
+        code = (
+            "import resource, subprocess\n"
+            f"subprocess.run([{str(COMMAND)!r}, 'run', {str(folder)!r}, '-q', '--rho', '0'], check=True)\n"
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
         )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout) / 1024)
     assert peaks[1] - peaks[0] < 120, peaks  # MiB; the table itself has 60 more as float64, and 8 bytes a row are kept
     assert result_of(folder / "result")["parties"][0]["rows"] == 2_000_000

@@ -174,7 +174,7 @@ def test_a_thousand_parties():
     assert np.mean(np.abs(twins) < 1.96) > 0.9
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.integers(5, 7), st.integers(0, 1000), st.integers(1, 4))
 def test_the_surrogates_contrasts_are_those_over_all_coalitions(n, seed, most):
     rng = np.random.default_rng(seed)

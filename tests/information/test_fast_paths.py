@@ -39,7 +39,6 @@ def tolerance(game):
     return max(1e-9 * max(game.total, 1), 50 * oracles.rounding(game.model, game.pool.parties))
 
 
-@settings(deadline=None)
 @given(sizes, st.integers(0, 10**6), st.booleans(), st.sampled_from(sorted(MODELS)))
 def test_all_values_and_single_ones_and_samples(sizes, seed, copies, name):
     parties = parties_of(sizes, seed, copies)
@@ -54,7 +53,7 @@ def test_all_values_and_single_ones_and_samples(sizes, seed, copies, name):
     np.testing.assert_allclose(other.without_one, expected[2**n - 1 - (1 << np.arange(n))], atol=atol)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(sizes, st.integers(0, 10**6), st.sampled_from(sorted(MODELS)))
 def test_tasks_give_the_same_bits_as_one_thread(sizes, seed, name):
     space = fp.InformationGain(MODELS[name], parties_of(sizes, seed, False)).space
@@ -62,7 +61,6 @@ def test_tasks_give_the_same_bits_as_one_thread(sizes, seed, name):
         np.testing.assert_array_equal(space.values(pool), space.values())
 
 
-@settings(deadline=None)
 @given(sizes, st.integers(0, 10**6), st.booleans(), st.sampled_from(sorted(MODELS)))
 def test_reward_curves_by_factors_by_eigenvalues_and_by_one_spectrum(sizes, seed, copies, name):
     model, parties = MODELS[name], parties_of(sizes, seed, copies)
@@ -96,7 +94,6 @@ def test_curves_of_many_parties_are_kept_small_only_where_one_spectrum_serves_al
     assert different.curve_bytes == 8 * len(different.B) ** 2
 
 
-@settings(deadline=None)
 @given(sizes.filter(lambda s: len(s) > 1), st.integers(0, 10**6), st.sampled_from(sorted(MODELS)))
 def test_the_noise_realises_the_reward_by_a_dense_computation(sizes, seed, name):
     model, parties = MODELS[name], parties_of(sizes, seed, False)
