@@ -3,15 +3,22 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.blas import dger
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from fairpool.arrays import TINY, FloatArray
 from fairpool.models.kernel_gradients import kernel_with_gradient
 
 LOG_2PI = float(np.log(2 * np.pi))
+
+JITTER = 1e-12
+"""What a sparse Gaussian process adds to the prior variance of each inducing value, as a share of it.
+
+It is part of the model, not a tolerance: see `SparseGaussianProcess`. A smaller share would leave values to rounding
+(their error grows as 1e-16 / share), a larger one would change them where K_UU is well conditioned, too (in proportion
+to the share).
+"""
 
 
 def gp_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
@@ -35,16 +42,17 @@ def gp_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray) -> tu
 
 
 def dtc_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray, U: FloatArray) -> tuple[float, FloatArray]:
-    """log N(y; 0, Q + noise I) with Q = K_XU K_UU^-1 K_UX, and its gradient, in O(m d^2).
+    """log N(y; 0, Q + noise I) with Q = K_XU M^-1 K_UX, M = K_UU + JITTER diag(K_UU), and its gradient, in O(m d^2).
 
-    With A = K_XU L_U^-T and B = I + A^T A / noise, C^-1 A = A B^-1 / noise, so that G = 1/2 (a a^T - C^-1) is never
-    formed: the derivative by K_XU is 2 G V and by K_UU it is -V^T G V, where V = K_XU K_UU^-1 = A L_U^-1.
+    With M = L_U L_U^T, A = K_XU L_U^-T and B = I + A^T A / noise, C^-1 A = A B^-1 / noise, so that
+    G = 1/2 (a a^T - C^-1) is never formed: the derivative by K_XU is 2 G V and by M it is -V^T G V, where
+    V = K_XU M^-1 = A L_U^-1.
     """
-    U = U[independent_rows(kernel(U))]  # the others tell nothing more: Q is the same without them
     m, d = len(X), len(U)
-    K_UU, pullback_UU = kernel_with_gradient(kernel, U, U)
+    _, pullback_UU = kernel_with_gradient(kernel, U, U)
     K_XU, pullback_XU = kernel_with_gradient(kernel, X, U)
-    L_U = np.linalg.cholesky(K_UU)
+    # The kernel's own K_UU: rounding matters where the points are close, and this is what the model uses.
+    L_U = np.linalg.cholesky(inducing_covariance(np.asarray(kernel(U), dtype=np.float64)))
     A = np.asarray(solve_triangular(L_U, K_XU.T, lower=True, check_finite=False)).T
     L_B = np.linalg.cholesky(np.eye(d) + A.T @ A / noise)
     w = np.asarray(cho_solve((L_B, True), A.T @ y, check_finite=False)) / noise
@@ -58,18 +66,18 @@ def dtc_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray, U: F
     V = A @ L_U_inverse
     GV = 0.5 * (np.outer(a, a @ V) - A @ (B_inverse @ L_U_inverse) / noise)
     trace_C_inverse = (m - d + B_inverse.trace()) / noise
-    gradient = pullback_XU(2 * GV) + pullback_UU(-(V.T @ GV))
+    by_K_UU = -(V.T @ GV)
+    by_K_UU[np.diag_indices(d)] *= 1 + JITTER
+    gradient = pullback_XU(2 * GV) + pullback_UU(by_K_UU)
     return float(value), np.append(gradient, 0.5 * noise * (a @ a - trace_C_inverse))
 
 
-def independent_rows(K_UU: FloatArray) -> NDArray[np.intp]:
-    """Which inducing points are not told by those before them, to rounding: the pivots of a Cholesky factorisation.
+def inducing_covariance(K_UU: FloatArray) -> FloatArray:
+    """The covariance [d, d] of what the model takes for the latent values at U: K_UU + JITTER diag(K_UU).
 
-    Points that coincide, or nearly, would make K_UU singular. Leaving them out changes K_XU K_UU^-1 K_UX by no more
-    than rounding, while adding jitter would change it by as much as the jitter.
+    It can be factorised wherever the points lie, and changes smoothly with the kernel's parameters.
     """
-    if not np.isfinite(K_UU).all():
-        raise np.linalg.LinAlgError
-    tolerance = 10 * len(K_UU) * np.finfo(float).eps * max(float(np.diag(K_UU).max()), TINY)
-    _, pivots, rank, _ = dpstrf(K_UU, tol=tolerance, lower=1)
-    return np.sort(pivots[:rank] - 1).astype(np.intp)
+    M = K_UU.copy()
+    # A point without any variance (a linear kernel's origin) tells nothing, and must not stop the factorisation.
+    np.fill_diagonal(M, np.maximum((1 + JITTER) * np.diag(K_UU), TINY))
+    return M
