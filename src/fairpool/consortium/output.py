@@ -26,6 +26,12 @@ from fairpool.models import KernelPosterior
 from fairpool.report import Context, Letter, render_letter, render_report
 
 REWARD_FILE = "reward.safetensors"
+NO_OPTIMUM = (
+    "The search for the model's hyperparameters did not end at an optimum, so that another model may fit the data"
+    " better. Everybody's values and rewards depend on them. The operator's report says what happened."
+)
+"""What a letter says where learning ended early, or at the end of the range searched."""
+
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{kind}{k}" for kind in ("COM", "LPT") for k in range(1, 10))}
 """Names that some systems do not allow."""
@@ -101,6 +107,7 @@ def _write_parties(run: Run, folder: Path) -> None:
             REWARD_FILE,
             sha256(own / REWARD_FILE),
             reveals(run, i),
+            notes=() if run.built.optimum_reached else (NO_OPTIMUM,),
         )
         (own / "letter.html").write_text(render_letter(result, i, text), encoding="utf-8")
 
@@ -149,7 +156,7 @@ def result_of(run: Run) -> dict[str, Any]:
         "name": run.preparation.configuration.name,
         **found,
         "warnings": list(run.warnings),
-        "model": {"origin": run.built.origin, **run.built.settings},
+        "model": {"origin": run.built.origin, "optimum_reached": run.built.optimum_reached, **run.built.settings},
         "test": None if run.scores is None else asdict(run.scores),
     }
 

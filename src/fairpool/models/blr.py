@@ -17,7 +17,7 @@ from fairpool.arrays import (
 )
 from fairpool.errors import DataError, shown
 from fairpool.models.features import apply_features
-from fairpool.models.hyperparameters import NOISE_BOUNDS, check_noise_bounds, warn_at_bound
+from fairpool.models.hyperparameters import NOISE_BOUNDS, check_noise_bounds, noise_notes, say
 from fairpool.models.weight_model import WeightModel
 
 
@@ -127,8 +127,9 @@ class BayesianLinearRegression(WeightModel):
         best = int(np.argmin([minus_evidence(g) for g in grid]))
         around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
         found = minimize_scalar(minus_evidence, bounds=around, method="bounded", options={"xatol": 1e-10})
-        warn_at_bound(float(np.exp(found.x)), noise_bounds)
-        return replace(self, noise_variance=float(np.exp(found.x)))
+        noise = float(np.exp(found.x))
+        say(noise_notes(noise, noise_bounds))
+        return replace(self, noise_variance=noise)
 
 
 def _square_root(Sigma_0: FloatArray) -> FloatArray:

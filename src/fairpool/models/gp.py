@@ -9,7 +9,7 @@ from scipy.linalg import cho_solve
 from fairpool.arrays import FloatArray, as_labels, as_matrix, as_noise, as_one_set_of_labels, positive
 from fairpool.models import kernels
 from fairpool.models.cholesky import lower_factor
-from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood
+from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood, say
 from fairpool.models.likelihoods import gp_likelihood
 from fairpool.models.posteriors import KernelPosterior
 
@@ -84,20 +84,22 @@ class GaussianProcess:
     ) -> "GaussianProcess":
         """The same model with kernel parameters and noise variance that maximise the likelihood of y.
 
-        Paper: Sec. 5. The search starts at this model's own values, and again at `restarts` random ones.
+        Paper: Sec. 5. The search starts at this model's own values, and again at `restarts` random ones. A warning
+        says so where no optimum was reached.
         """
         X, _ = as_matrix(X, "hyperparameter data")
-        kernel, noise = maximise_likelihood(
+        fit = maximise_likelihood(
             gp_likelihood,
-            self.kernel,
-            self.noise_variance,
-            X,
-            as_one_set_of_labels(y, len(X)),
-            rng,
-            restarts,
-            noise_bounds,
+            kernel=self.kernel,
+            noise=self.noise_variance,
+            X=X,
+            y=as_one_set_of_labels(y, len(X)),
+            rng=rng,
+            restarts=restarts,
+            noise_bounds=noise_bounds,
         )
-        return replace(self, kernel=kernel, noise_variance=noise)
+        say(fit.notes)
+        return replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance)
 
     def factor(self, X: FloatArray, scale: FloatArray) -> FloatArray:
         """L [m, m] with L L^T = I + S K_XX S, S the diagonal matrix of one over the rows' noise deviations [m]."""

@@ -1,28 +1,64 @@
-"""Maximum likelihood: kernel parameters and noise variance, by L-BFGS in their logarithms."""
+"""Maximum likelihood: kernel parameters and noise variance, searched in their logarithms."""
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
 from sklearn.base import clone
 
-from fairpool.arrays import FloatArray, as_count, as_generator
+from fairpool.arrays import TINY, FloatArray, as_count, as_generator
 from fairpool.errors import DataError, FairpoolWarning
+from fairpool.models.descent import Descent, minimise
 from fairpool.models.kernels import check_dimensions
 
 NOISE_BOUNDS = (1e-5, 1e5)
 """Where the noise variance is searched, the same as scikit-learn's WhiteKernel."""
 
-IMPOSSIBLE = 1e25
-"""Stands for minus the likelihood where the covariance cannot be factorised: L-BFGS then steps back."""
+GRADIENT_PER_ROW = 1e-3
+"""At an optimum, the log likelihood changes by no more than this per row and unit of any parameter's logarithm.
 
-MEMORY = 30
-"""Steps that L-BFGS remembers: they cost nothing beside a likelihood, and spare evaluations where there are many."""
+Where a search got stuck it is 1 and more; where it ended well, 1e-5 and less, but for rounding.
+"""
+
+BEYOND_BOUND_PER_ROW = 1e-2
+"""Where the log likelihood would rise by more than this per row beyond a kernel parameter's bound, the bound matters.
+
+Of less, the noise variance changes by a few per cent when the bounds are widened.
+"""
+
+SMALL_GAIN_PER_ROW = 1e-9
+"""A step by which the log likelihood rises less than this per row does not matter."""
+
+INFORMED_LENGTHS = (0.3, 3.0)
+"""Length scales of informed starts, in units of the inputs' deviations times the root of their number."""
 
 Likelihood = Callable[[Any, float, FloatArray, FloatArray], tuple[float, FloatArray]]
 """(kernel, noise, X, y) -> value, gradient by the kernel's theta and log noise."""
+
+
+class SearchWarning(FairpoolWarning):
+    """The hyperparameters that were found may not be the best ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """The hyperparameters of the largest likelihood found.
+
+    Attributes:
+        kernel: The kernel with its parameters.
+        noise_variance: The noise variance.
+        log_likelihood: What they achieve.
+        evaluations: How often the likelihood was computed.
+        notes: Why they may not be the best ones, in words; empty where an optimum within the bounds was reached.
+    """
+
+    kernel: Any
+    noise_variance: float
+    log_likelihood: float
+    evaluations: int
+    notes: tuple[str, ...]
 
 
 def maximise_likelihood(
@@ -31,48 +67,165 @@ def maximise_likelihood(
     noise: float,
     X: FloatArray,
     y: FloatArray,
-    rng: np.random.Generator | int | None,
-    restarts: int,
-    noise_bounds: tuple[float, float],
-) -> tuple[Any, float]:
+    *,
+    rng: np.random.Generator | int | None = None,
+    restarts: int = 0,
+    noise_bounds: tuple[float, float] = NOISE_BOUNDS,
+) -> Fit:
     """The kernel and noise variance of the largest likelihood found.
 
-    The first search starts at the given values, the others uniformly within the bounds (in logarithms).
+    The first search starts at the given values, `restarts` others uniformly within the bounds (in logarithms). Where
+    the best of them is doubtful (see `_is_doubtful`), two more start at values informed by the data. These are not
+    followed to an end without noise, or with nothing but noise, if the others had found something better behaved: few
+    and noisy labels can always be interpolated, and the likelihood may prefer that.
     """
     check_noise_bounds(noise_bounds)
     check_dimensions(kernel, X.shape[1])
     kernel = clone(kernel)
+    bounds = np.vstack([kernel.bounds.reshape(-1, 2), np.log(noise_bounds)])
+    starts = [np.clip(np.append(kernel.theta, np.log(noise)), *bounds.T)]
+    if as_count(restarts, "restarts", 0):
+        starts += _random_starts(bounds, restarts, as_generator(rng))
+    informed = _informed_starts(kernel, X, y, bounds)
 
     def minus_likelihood(theta: FloatArray) -> tuple[float, FloatArray]:
         kernel.theta = theta[:-1]
-        try:
-            value, gradient = likelihood(kernel, float(np.exp(theta[-1])), X, y)
-        except np.linalg.LinAlgError:
-            return IMPOSSIBLE, np.zeros_like(theta)
+        value, gradient = likelihood(kernel, float(np.exp(theta[-1])), X, y)
         return -value, -gradient
 
-    bounds = np.vstack([kernel.bounds.reshape(-1, 2), np.log(noise_bounds)])
-    given = np.append(kernel.theta, np.log(noise))
-    if restarts and not np.isfinite(bounds).all():
-        raise DataError("random restarts need finite bounds for every parameter of the kernel")
-    rng = as_generator(rng)
-    starts = [np.clip(given, *bounds.T), *(rng.uniform(*bounds.T) for _ in range(as_count(restarts, "restarts", 0)))]
-    runs: list[OptimizeResult] = [
-        minimize(minus_likelihood, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxcor": MEMORY})
-        for start in starts
-    ]
-    best = min(runs, key=lambda run: run.fun)
-    if best.fun >= IMPOSSIBLE:
+    def search(starts: list[FloatArray]) -> list[Descent]:
+        ends = []
+        for start in starts:
+            try:
+                end = minimise(
+                    minus_likelihood,
+                    start,
+                    bounds,
+                    tolerance=GRADIENT_PER_ROW * len(y),
+                    small_fall=SMALL_GAIN_PER_ROW * len(y),
+                )
+            except np.linalg.LinAlgError:  # the covariance of the start itself cannot be factorised
+                continue
+            ends.append(end)
+        return ends
+
+    ends = search(starts)
+    evaluations = sum(end.evaluations for end in ends)
+    if not ends or _is_doubtful(_lowest(ends), y, bounds):
+        others = search(informed)
+        evaluations += sum(end.evaluations for end in others)
+        if ends and _is_settled(_lowest(ends), bounds):
+            others = [end for end in others if _is_settled(end, bounds)]
+        ends += others
+    if not ends:
         raise DataError(
             "the likelihood cannot be computed at the start: the kernel matrix is not positive definite;"
             " start from a larger noise variance or shorter length scales"
         )
-    if best.status == 1:
-        warnings.warn(f"the likelihood's search stopped early: {best.message}", FairpoolWarning, stacklevel=3)
-    noise = float(np.exp(best.x[-1]))
-    warn_at_bound(noise, noise_bounds)
+    best = _lowest(ends)
     kernel.theta = best.x[:-1]
-    return kernel, noise
+    return Fit(
+        kernel=kernel,
+        noise_variance=float(np.exp(best.x[-1])),
+        log_likelihood=-best.value,
+        evaluations=evaluations,
+        notes=_notes(best, kernel, bounds=bounds, noise_bounds=noise_bounds, rows=len(y)),
+    )
+
+
+def _lowest(ends: list[Descent]) -> Descent:
+    return min(ends, key=lambda end: end.value)
+
+
+def _random_starts(bounds: FloatArray, count: int, rng: np.random.Generator) -> list[FloatArray]:
+    if not np.isfinite(bounds).all():
+        raise DataError("random restarts need finite bounds for every parameter of the kernel")
+    return [np.asarray(rng.uniform(*bounds.T)) for _ in range(count)]
+
+
+def _informed_starts(kernel: Any, X: FloatArray, y: FloatArray, bounds: FloatArray) -> list[FloatArray]:
+    """Starts that fit the data's scale: half the labels' variance is noise, and length scales are short, or long."""
+    free = [parameter for parameter in kernel.hyperparameters if not parameter.fixed]
+    amplitudes = sum(parameter.name.endswith("constant_value") for parameter in free)
+    variance = max(float(np.mean(y**2)), TINY)
+    deviations = X.std(axis=0)
+    deviations[deviations == 0] = 1.0
+    given = np.split(kernel.theta, np.cumsum([parameter.n_elements for parameter in free])[:-1])
+    starts = []
+    for length in INFORMED_LENGTHS:
+        theta = []
+        for parameter, values in zip(free, given, strict=False):
+            if parameter.name.endswith("length_scale"):
+                unit = deviations if parameter.n_elements > 1 else deviations.mean()
+                theta.append(np.atleast_1d(np.log(length * np.sqrt(X.shape[1]) * unit)))
+            elif parameter.name.endswith("constant_value"):
+                theta.append(np.log([variance / amplitudes]))
+            else:
+                theta.append(values)
+        theta.append(np.log([variance / 2]))
+        starts.append(np.clip(np.concatenate(theta), *bounds.T))
+    return starts
+
+
+def _is_settled(end: Descent, bounds: FloatArray) -> bool:
+    """Whether a search reached an optimum, with a noise variance inside its range."""
+    return end.reached and not _is_at_end(end.x[-1], bounds[-1])
+
+
+def _is_doubtful(end: Descent, y: FloatArray, bounds: FloatArray) -> bool:
+    """Whether a search should be tried from elsewhere.
+
+    It should where it reached no optimum; where the noise variance is at the end of its range; and where the kernel
+    explains so little that its parameters are not worth their number (Akaike's criterion, against noise alone): such
+    likelihoods have several maxima, and which one is found depends on the start.
+    """
+    if not _is_settled(end, bounds):
+        return True
+    s2 = float(np.clip(np.mean(y**2), *np.exp(bounds[-1])))
+    of_noise_alone = -0.5 * (y @ y / s2 + len(y) * np.log(2 * np.pi * s2))
+    return bool(-end.value - of_noise_alone < len(end.x) - 1)
+
+
+def _notes(
+    end: Descent, kernel: Any, *, bounds: FloatArray, noise_bounds: tuple[float, float], rows: int
+) -> tuple[str, ...]:
+    """Why the end of a search may not be the best there is."""
+    notes = []
+    most = GRADIENT_PER_ROW * rows
+    if not end.reached:
+        notes.append(
+            "the search for hyperparameters ended without reaching an optimum: the log likelihood still changes by"
+            f" {np.abs(end.projected).max():.3g} nats per unit of a parameter's logarithm, where at most {most:.3g}"
+            " counts as an optimum; standardise inputs and labels, or start from other values"
+        )
+    at_end = noise_notes(float(np.exp(end.x[-1])), noise_bounds)
+    return (*notes, *(at_end or _kernel_notes(end, kernel, bounds=bounds, most=BEYOND_BOUND_PER_ROW * rows)))
+
+
+def _kernel_notes(end: Descent, kernel: Any, *, bounds: FloatArray, most: float) -> list[str]:
+    """Which kernel parameters are held by a bound that matters; that of a feature without effect does not."""
+    held = []
+    position = 0
+    for parameter in kernel.hyperparameters:
+        if parameter.fixed:
+            continue
+        for _ in range(parameter.n_elements):
+            value, slope = end.x[position], end.gradient[position]
+            if _is_at_end(value, bounds[position]) and abs(slope) > most:
+                held.append(f"{parameter.name.rpartition('__')[2].replace('_', ' ')} {np.exp(value):.3g}")
+            position += 1
+    if not held:
+        return []
+    return [
+        f"the likelihood would rise beyond the range searched for the kernel's parameters ({', '.join(held)});"
+        " standardise inputs and labels, or use another kernel"
+    ]
+
+
+def say(notes: tuple[str, ...]) -> None:
+    """Warn the caller of the function that calls this one."""
+    for text in notes:
+        warnings.warn(text, SearchWarning, stacklevel=3)
 
 
 def check_noise_bounds(bounds: tuple[float, float]) -> None:
@@ -81,12 +234,15 @@ def check_noise_bounds(bounds: tuple[float, float]) -> None:
         raise DataError(f"noise_bounds {bounds} must be two finite numbers above 0, the smaller first")
 
 
-def warn_at_bound(noise: float, bounds: tuple[float, float]) -> None:
-    """Say so where the best noise variance is at the end of what was searched: the labels' scale is unusual."""
-    if min(noise / bounds[0], bounds[1] / noise) < 1 + 1e-4:
-        warnings.warn(
-            f"the best noise variance found, {noise:.3g}, is at the end of the range searched; standardise the labels,"
-            f" or give other noise_bounds than {bounds}",
-            FairpoolWarning,
-            stacklevel=4,
-        )
+def noise_notes(noise: float, bounds: tuple[float, float]) -> tuple[str, ...]:
+    """What to say where the best noise variance is at the end of what was searched: the labels' scale is unusual."""
+    if not _is_at_end(np.log(noise), np.log(bounds)):
+        return ()
+    return (
+        f"the best noise variance found, {noise:.3g}, is at the end of the range searched; standardise the labels,"
+        f" or give other noise_bounds than {bounds}",
+    )
+
+
+def _is_at_end(value: float, bounds: FloatArray) -> bool:
+    return bool(min(value - bounds[0], bounds[1] - value) < 1e-4)

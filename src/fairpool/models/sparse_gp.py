@@ -11,7 +11,7 @@ from fairpool.arrays import FloatArray, as_matrix, as_one_set_of_labels, positiv
 from fairpool.errors import DataError, KernelError
 from fairpool.models import kernels
 from fairpool.models.cholesky import lower_factor
-from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood
+from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood, say
 from fairpool.models.likelihoods import dtc_likelihood, inducing_covariance
 from fairpool.models.weight_model import WeightModel
 
@@ -90,18 +90,19 @@ class SparseGaussianProcess(WeightModel):
     ) -> "SparseGaussianProcess":
         """The same model with kernel parameters and noise variance that maximise the DTC likelihood of y.
 
-        Paper: Sec. 5. The inducing points stay where they are.
+        Paper: Sec. 5. The inducing points stay where they are. A warning says so where no optimum was reached.
         """
         X, _ = as_matrix(X, "hyperparameter data")
         U = self.inducing_points
-        kernel, noise = maximise_likelihood(
+        fit = maximise_likelihood(
             lambda k, s2, X, y: dtc_likelihood(k, s2, X, y, U),
-            self.kernel,
-            self.noise_variance,
-            X,
-            as_one_set_of_labels(y, len(X)),
-            rng,
-            restarts,
-            noise_bounds,
+            kernel=self.kernel,
+            noise=self.noise_variance,
+            X=X,
+            y=as_one_set_of_labels(y, len(X)),
+            rng=rng,
+            restarts=restarts,
+            noise_bounds=noise_bounds,
         )
-        return replace(self, kernel=kernel, noise_variance=noise)
+        say(fit.notes)
+        return replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance)

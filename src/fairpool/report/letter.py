@@ -25,6 +25,7 @@ class Letter:
         file: The reward file's name.
         sha256: The reward file's fingerprint.
         reveals: What the file tells about others, sentence by sentence.
+        notes: What every party should know about the model, sentence by sentence.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Letter:
     file: str
     sha256: str
     reveals: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def render_letter(result: "Collaboration", party: int, letter: Letter) -> str:
