@@ -32,7 +32,14 @@ FIRST_SAMPLES = 16
 """Of every band, before it is known which differ most."""
 
 FEWEST_SAMPLES = 8
-"""Of every band, where there is a budget for no more."""
+"""Of every band, where there is a budget for no more; and .."""
+
+FEWEST_WITH_PARTY = 4
+""".. so many that this number of them is expected to have any given party, and this number to lack it.
+
+A band whose samples all lack a party tells neither what the party adds there nor how much that varies: standard errors
+were then too small, most of all for the largest contributors, who add most to small coalitions.
+"""
 
 ENOUGH_SAMPLES = 64
 """Of a band, to trust its own variance alone."""
@@ -70,7 +77,16 @@ class Estimate:
 
 def fewest_evaluations(n: int) -> int:
     """How many coalitions must be valued at least."""
-    return known_coalitions(n) + (FEWEST_SAMPLES * len(Bands.of(n, MOST_BANDS).widths) if n > 3 else 0)
+    if n <= 3:
+        return known_coalitions(n)
+    return known_coalitions(n) + int(_fewest_samples(Bands.of(n, MOST_BANDS), n).sum())
+
+
+def _fewest_samples(bands: Bands, n: int) -> NDArray[np.int64]:
+    """How many coalitions of each band must be valued at least [bands]."""
+    middle = (bands.starts[:-1] + bands.starts[1:] - 1) / 2
+    rarer = np.minimum(middle, n - middle) / n  # the share of coalitions that have a party, or that lack it
+    return np.maximum(FEWEST_SAMPLES, np.ceil(FEWEST_WITH_PARTY / rarer - 1e-9)).astype(np.int64)
 
 
 def known_coalitions(n: int) -> int:
@@ -152,7 +168,8 @@ def _allocate(
 ) -> NDArray[np.int64]:
     """The sizes of further coalitions, so that there are `total` in all, in the wanted proportion as far as can be."""
     have = np.bincount(bands.of_sizes(S.sum(axis=1)), minlength=len(wanted))
-    short = np.maximum(np.maximum(total * wanted / wanted.sum(), FEWEST_SAMPLES) - have, 0.0)
+    fewest = _fewest_samples(bands, S.shape[1])
+    short = np.maximum(np.maximum(total * wanted / wanted.sum(), fewest) - have, 0.0)
     ends = np.floor(np.cumsum(short) * ((total - len(S)) / short.sum()) + 0.5).astype(np.int64)
     band = np.repeat(np.arange(len(wanted)), np.diff(ends, prepend=0))
     return np.asarray(bands.starts[band] + rng.integers(bands.widths[band]))
