@@ -62,9 +62,9 @@ class Collaboration:
         return None if self.game.pool is None else held_out_residuals(self.game)
 
     @cached_property
-    def reward_errors(self) -> FloatArray:
-        """Standard errors of the rewards from sampled contributions [n]; 0 where these are exact."""
-        return self.scheme.reward_errors(self.asked)
+    def reward_intervals(self) -> FloatArray:
+        """Where the rewards of exact contributions lie [n, 2]; see `RewardScheme.reward_intervals`."""
+        return self.scheme.reward_intervals(self.asked)
 
     def explain(self) -> tuple[str, ...]:
         """One sentence per party: what it receives, and why."""
@@ -104,7 +104,7 @@ class Collaboration:
                     "contribution": float(self.contributions.values[i]),
                     "standard_error": float(self.contributions.standard_errors[i]),
                     "reward": float(self.rewards[i]),
-                    "reward_standard_error": float(self.reward_errors[i]),
+                    "reward_interval": self.reward_intervals[i].tolist(),
                     "benefit_ratio": _finite(ratios[i]),
                     "realised": self.models[i].value,
                     "eta": _finite(self.models[i].eta),
@@ -119,8 +119,8 @@ class Collaboration:
             "rho": self.rho,
             "rho_rational": _finite(self.scheme.rho_rational),
             "rho_stable": _finite(self.scheme.rho_stable),
-            "rho_rational_standard_error": self.scheme.rho_errors[0],
-            "rho_stable_standard_error": self.scheme.rho_errors[1],
+            "rho_rational_interval": [_finite(end) for end in self.scheme.rho_rational_interval],
+            "rho_stable_interval": [_finite(end) for end in self.scheme.rho_stable_interval],
             "evaluations": self.contributions.evaluations,
             "incentives": [{"condition": v.condition, "holds": v.holds, "why": v.why} for v in self.incentives],
             "warnings": list(self.warnings),
@@ -141,7 +141,7 @@ class Collaboration:
                 f"{self.game.alone[i]:.2f}",
                 f"{self.contributions.values[i]:.2f}"
                 + ("" if self.contributions.exact else f" +- {self.contributions.standard_errors[i]:.1g}"),
-                f"{self.rewards[i]:.2f}" + ("" if self.contributions.exact else f" +- {self.reward_errors[i]:.1g}"),
+                f"{self.rewards[i]:.2f}{self._range(self.reward_intervals[i], digits='.2f')}",
                 f"{self.rewards[i] / total:.0%}" if total > 0 else "-",
                 f"{model.eta:.3g}" if np.isfinite(model.eta) else "all noise",
             )
@@ -151,12 +151,21 @@ class Collaboration:
         holding = "Conditions that hold: " + ", ".join(v.condition for v in self.incentives if v.holds)
         others = [str(v) for v in self.incentives if not v.holds]
         notes = [f"Warning: {text}" for text in self.warnings]
-        r, s = ("" if self.contributions.exact else f" +- {error:.2g}" for error in self.scheme.rho_errors)
+        r, s = self.scheme.rho_rational_interval, self.scheme.rho_stable_interval
         switches = (
-            f"Individually rational up to rho_r = {self.scheme.rho_rational:.4g}{r},"
-            f" stable up to rho_s = {self.scheme.rho_stable:.4g}{s}."
+            f"Individually rational up to rho_r = {self.scheme.rho_rational:.4g}{self._range(r, digits='.3g')},"
+            f" stable up to rho_s = {self.scheme.rho_stable:.4g}{self._range(s, digits='.3g')}."
         )
+        if not self.contributions.exact:
+            switches += (
+                " Contributions are sampled: +- is one standard error; (a to b) is where a number lies if contributions"
+                " are exact, for all numbers at once in 95% of samplings."
+            )
         return Group(self.table(), *map(Text, [*self.explain(), switches, holding, *others, *notes]))
+
+    def _range(self, interval: Sequence[float] | FloatArray, digits: str) -> str:
+        """Where a number lies, in words; nothing where it is exact."""
+        return "" if self.contributions.exact else f" ({interval[0]:{digits}} to {interval[1]:{digits}})"
 
     def __repr__(self) -> str:
         console = Console(width=110, color_system=None, force_terminal=False)

@@ -29,7 +29,7 @@ MOST_BANDS = 40
 """Sizes are sampled one by one up to this many; beyond, in bands."""
 
 FIRST_SAMPLES = 16
-"""Of every band, before it is known which differ most."""
+"""Of every band on average, before it is known which differ most."""
 
 FEWEST_SAMPLES = 8
 """Of every band, where there is a budget for no more; and .."""
@@ -120,9 +120,10 @@ def estimate(game: Game, seed: int, evaluations: int, target: float | None, work
     if n <= 3:  # there are no others
         return Estimate(ends, np.zeros(n), known)
     bands = Bands.of(n, MOST_BANDS)
-    wanted = np.ones(len(bands.widths))
+    fewest = _fewest_samples(bands, n)
+    wanted = fewest.astype(np.float64)
     S, v = np.empty((0, n), dtype=bool), np.empty(0)
-    total, rounds = min(FIRST_SAMPLES * len(wanted), evaluations - known), 0
+    total, rounds = min(max(FIRST_SAMPLES * len(wanted), int(fewest.sum())), evaluations - known), 0
     while True:
         sizes = _allocate(total, wanted, bands, S, np.random.default_rng([seed, rounds, 0, 1]))
         tasks = [

@@ -1,17 +1,23 @@
 """Theorem 1: r_i = (phi_i / phi*)^rho v_N, and the two values of rho at which incentives switch."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor
 
 import numpy as np
 
-from fairpool.arrays import TINY, FloatArray, read_only
+from fairpool.arrays import FloatArray, read_only
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
-from fairpool.contributions.sampling import Z_95
 from fairpool.errors import FairpoolWarning, GameError, RewardError, cut, shown
+from fairpool.rewards.intervals import (
+    ContributionIntervals,
+    rho_rational_interval,
+    rho_stable_interval,
+    share_of_total_intervals,
+)
 from fairpool.rewards.ties import parties_up_to, snap_ties
 from fairpool.values import Game, check_properties, tolerance_of
 
@@ -144,51 +150,53 @@ class RewardScheme:
         ratios[~some & (rewards > 0)] = np.inf
         return ratios
 
-    def reward_errors(self, rho: float | str) -> FloatArray:
-        """How far sampling may have put each reward off: standard errors [n], 0 where phi is exact.
+    @cached_property
+    def rho_rational_interval(self) -> tuple[float, float]:
+        """Between which numbers rho_r of the exact contributions lies; both are rho_r where phi is exact.
 
-        log r_i = rho log(phi_i / phi*) + log v_N: the share is uncertain (`share_errors`), and so is rho where a word
-        stands for it (`rho_errors`). Whose phi is not above 0 may deserve as much as its interval allows.
+        Like all intervals here it holds in 95% of all samplings, and all hold at once: see `intervals`.
         """
-        number, rewards = self.rho(rho), self.rewards(rho)
-        limits = {"rational": (self.rho_rational, self.rho_errors[0]), "stable": (self.rho_stable, self.rho_errors[1])}
-        limit, error = limits.get(str(rho), (number, 0.0))
-        of_rho = error * (limit - Z_95 * error < 1)  # beyond, it is 1 for certain
-        with np.errstate(divide="ignore"):
-            logs = np.where(self.shares > 0, -np.log(self.shares), 0.0)
-        found = rewards * (number * self.share_errors + logs * of_rho)
-        most = np.maximum(self.phi + Z_95 * self.contributions.standard_errors, 0.0) / max(self.phi.max(), TINY)
-        lost = (self.shares == 0) & (self.contributions.standard_errors > 0) & (number > 0)
-        return np.asarray(np.where(lost, np.minimum(most, 1.0) ** number * self.game.total / Z_95, found))
+        return self._around(self.rho_rational, rho_rational_interval)
 
     @cached_property
-    def share_errors(self) -> FloatArray:
-        """Standard errors of log(phi_i / phi*) [n]: at most the sum of both relative errors, however they correlate.
+    def rho_stable_interval(self) -> tuple[float, float]:
+        """Between which numbers rho_s of the exact contributions lies; both are rho_s where phi is exact.
 
-        For the largest contributor it is 0 if no other may be it within the sampling error.
+        Where parties nearly tie it is wide, and the estimate rather too small: rewards follow the estimates, and must
+        also keep those from leaving who only seem to contribute a little less than another. Where values are not known
+        to be monotone it is -inf .. inf: nothing is known.
         """
-        errors, best = self.contributions.standard_errors, int(np.argmax(self.phi))
-        if not errors.any() or self.phi[best] <= 0:
-            return np.zeros(self.game.n)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            relative = np.where(self.phi > 0, errors / self.phi, 0.0)
-        rivals = np.flatnonzero(self.phi + Z_95 * (errors + errors[best]) >= self.phi[best])
-        total = relative + relative[rivals].max()  # any of them may be the largest in truth
-        if len(rivals) == 1:
-            total[best] = 0.0
-        return read_only(np.where(self.phi > 0, total, 0.0))
+        return self._around(self.rho_stable, rho_stable_interval)
+
+    def reward_intervals(self, rho: float | str) -> FloatArray:
+        """Between which values each reward of the exact contributions lies [n, 2], at the same number or word.
+
+        In 95% of all samplings all of them hold at once; where phi is exact, both ends are the reward.
+        """
+        rewards = self.rewards(rho)
+        if self.contributions.exact or not self._anything_to_give:
+            return np.column_stack([rewards, rewards])
+        number = self.rho(rho)
+        limits = {"rational": self.rho_rational_interval, "stable": self.rho_stable_interval}
+        intervals = self.game.total * share_of_total_intervals(
+            self._phi_intervals, limits.get(str(rho), (number, number))
+        )
+        if rho in limits:
+            intervals[np.column_stack(self._phi_intervals.shares()) == 0] = 0.0  # as in `rewards`
+        return np.column_stack([np.minimum(intervals[:, 0], rewards), np.maximum(intervals[:, 1], rewards)])
 
     @cached_property
-    def rho_errors(self) -> tuple[float, float]:
-        """Standard errors of rho_r and rho_s, those of the party that binds; 0 where phi is exact or nothing binds."""
-        least = self.game.alone, self.values_of_lesser
-        found = []
-        for bounds in least:
-            rhos = [self._largest_rho(i, float(bound)) for i, bound in enumerate(bounds)]
-            i = int(np.argmin(rhos))
-            binds = np.isfinite(rhos[i]) and 0 < self.shares[i] < 1
-            found.append(float(rhos[i] * self.share_errors[i] / -np.log(self.shares[i])) if binds else 0.0)
-        return found[0], found[1]
+    def _phi_intervals(self) -> ContributionIntervals:
+        return ContributionIntervals.of(self.game, self.contributions)
+
+    def _around(
+        self, rho: float, interval: Callable[[Game, ContributionIntervals], tuple[float, float]]
+    ) -> tuple[float, float]:
+        """The interval, with the estimate in it."""
+        if self.contributions.exact or not self._anything_to_give:
+            return rho, rho
+        low, high = interval(self.game, self._phi_intervals)
+        return min(low, rho), max(high, rho)
 
     @cached_property
     def values_of_lesser(self) -> FloatArray:
@@ -202,9 +210,11 @@ class RewardScheme:
         """C_i, the parties that contribute at most as much as party i, and those that may tie with it.
 
         Paper: Theorem 1. Where phi is sampled, C_i takes in every party that may contribute as little, within the
-        sampling error: rho_s is then rather too small than too large. Only where party i may itself contribute most,
-        that would be everybody and force rho_s = 0; the estimates then decide, which is enough for Definition 3, since
-        stability depends on the rewards alone and these follow the estimates.
+        sampling error: C_i errs on the safe side, it is rather too large than too small. That does not make rho_s an
+        estimate on the safe side of the exact one, since it depends on phi_i / phi* as well (`rho_stable_interval`).
+        Only where party i may itself contribute most, C_i would be everybody and force rho_s = 0; the estimates then
+        decide. Either way Definition 3 holds for monotone values: it depends on the rewards alone, and these follow the
+        estimates.
         """
         tolerance, errors = tolerance_of(self.game), self.contributions.standard_errors
         C_i = parties_up_to(i, self.phi, errors, tolerance)
