@@ -16,7 +16,7 @@ SIGNATURES = {
     "RewardScheme": "(game, contributions)",
     "mnlp": "(y, mean, variance)",
     "shapley": "(game, method, rng, evaluations, target_standard_error, executor)",
-    "banzhaf": "(game)",
+    "banzhaf": "(game, method, rng, evaluations, executor)",
     "standalone": "(game)",
     "leave_one_out": "(game)",
     "check_properties": "(game)",

@@ -15,7 +15,8 @@ class Contributions:
     Attributes:
         values: phi [n].
         standard_errors: [n]; 0 where phi is exact.
-        method: "exact", "sampled", "banzhaf", "standalone", "leave one out" or "given".
+        method: "exact" or "sampled" (Shapley values), "banzhaf", "banzhaf sampled", "standalone", "leave one out" or
+            "given".
         evaluations: How many coalitions were valued to sample phi (0 where phi is exact).
     """
 

@@ -50,23 +50,33 @@ def shapley(
     >>> shapley(TableGame([0, 7, 5, 8]))
     Contributions([5. 3.], exact)
     """
-    if not isinstance(game, Game):
-        raise GameError(f"{shown(game)} is not a game; give an InformationGain, ValidationGain or TableGame")
-    if method not in ("auto", "sampled", "exact"):
-        raise GameError(f'no method "{cut(str(method))}" for Shapley values; there are "exact", "sampled" and "auto"')
+    check_request(game, method, "Shapley values")
     if target_standard_error is not None and not target_standard_error > 0:
         raise GameError(f"target_standard_error {shown(target_standard_error)} must be above 0")
     workers = as_workers(executor)
     if method == "exact" or (method == "auto" and game.enumerable):
         return exactly(_from_table(game.values(workers)), "exact")
-    fewest = fewest_evaluations(game.n)
-    if evaluations is None:
-        evaluations = max(min(EVALUATIONS + EVALUATIONS_PER_PARTY * game.n, 1 << game.n), 4 * fewest)
-    if as_count(evaluations, "evaluations", 1) < fewest:
-        raise GameError(f"evaluations {evaluations} are too few for {game.n} parties; give at least {fewest}")
+    evaluations = how_many_evaluations(evaluations, game.n, fewest_evaluations(game.n))
     seed = int(as_generator(rng).integers(2**63))
     found = estimate(game, seed, evaluations, target_standard_error, workers)
     return Contributions(read_only(found.values), read_only(found.standard_errors), "sampled", found.evaluations)
+
+
+def check_request(game: Game, method: str, of: str) -> None:
+    """Refuse what is no game, and a method that there is not."""
+    if not isinstance(game, Game):
+        raise GameError(f"{shown(game)} is not a game; give an InformationGain, ValidationGain or TableGame")
+    if method not in ("auto", "sampled", "exact"):
+        raise GameError(f'no method "{cut(str(method))}" for {of}; there are "exact", "sampled" and "auto"')
+
+
+def how_many_evaluations(asked: int | None, n: int, fewest: int) -> int:
+    """How many coalitions to value at most: as many as asked for, or by default what suits n parties."""
+    if asked is None:
+        return max(min(EVALUATIONS + EVALUATIONS_PER_PARTY * n, 1 << n), 4 * fewest)
+    if as_count(asked, "evaluations", 1) < fewest:
+        raise GameError(f"evaluations {shown(asked)} are too few for {n} parties; give at least {fewest}")
+    return asked
 
 
 def subset_weights(n: int) -> FloatArray:
