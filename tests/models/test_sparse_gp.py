@@ -1,3 +1,4 @@
+import warnings
 from itertools import product
 
 import numpy as np
@@ -36,6 +37,23 @@ def test_values_are_those_of_the_stated_model_however_close_the_points(spacing):
         for X, U in ((OUTSIDE, in_a_row(spacing)), scattered(spacing)):
             exact = exact_dtc.information_gain(X, U, length_scale=length_scale, noise=noise, jitter=JITTER)
             assert value(X, U, length_scale, noise) == pytest.approx(exact, abs=2e-4, rel=0)
+
+
+@pytest.mark.parametrize(
+    ("columns", "spacing", "noise"), [(4, 0.01, 1e-3), (6, 0.01, 1e-5), (2, 0.3, 0.1), (3, 1.0, 0.1)]
+)
+def test_fifty_points_are_as_exact_as_is_said(columns, spacing, noise):
+    """Up to 1e-3 nats where all of them are close; far less where they are as far apart as data are."""
+    rng = np.random.default_rng(0)
+    X, U = rng.uniform(-2, 2, (60, columns)), spacing * rng.standard_normal((50, columns))
+    exact = exact_dtc.information_gain(X, U, length_scale=1.8, noise=noise, jitter=JITTER)
+    game = fp.InformationGain(fp.SparseGaussianProcess(RBF(1.8), noise, U), [fp.Party("a", X, X[:, 0])])
+    assert abs(game.total - exact) <= game.rounding_error
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        fp.RewardScheme(game, [game.total])
+    told = [w for w in said if "rounding may put values and rewards off" in str(w.message)]
+    assert bool(told) == (spacing < 0.1)
 
 
 @pytest.mark.parametrize(("length_scale", "error"), [(0.3, 1e-11), (0.6, 1e-10), (1.8, 1e-7)])

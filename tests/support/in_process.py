@@ -43,9 +43,13 @@ def _exit_code():
 @contextmanager
 def _as_a_program(arguments):
     """The name in its messages comes from `sys.argv` and `__main__`, which are the test runner's here."""
-    main = ModuleType("__main__")
-    with patch.object(sys, "argv", ["fairpool", *arguments]), patch.dict(sys.modules, {"__main__": main}):
-        yield
+    own = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        with patch.object(sys, "argv", ["fairpool", *arguments]):
+            yield
+    finally:
+        sys.modules["__main__"] = own  # and nothing else: what the command loaded stays loaded
 
 
 @contextmanager

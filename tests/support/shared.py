@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 
 
 def built_once(tmp_path_factory, name, build):
@@ -13,6 +14,7 @@ def built_once(tmp_path_factory, name, build):
     with open(base / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # what an attempt that failed left: the next one says why, too
             folder.mkdir()
             build(folder)
             done.touch()

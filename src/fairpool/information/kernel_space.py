@@ -27,8 +27,8 @@ from fairpool.information.reward_curve import (
     SharedSpectrumCurve,
     remaining_precision,
 )
-from fairpool.information.rounding import coarse_bound, fine_bound
 from fairpool.models.cholesky import lower_factor
+from fairpool.models.rounding import coarse_rounding, fine_rounding
 from fairpool.workers import Workers, as_workers
 
 MANY_PARTIES = 12
@@ -71,12 +71,12 @@ class KernelSpace:
 
     @cached_property
     def rounding_error(self) -> float:
-        """How far rounding may put any coalition's value off (see `rounding`).
+        """How far rounding may put any coalition's value off (see `fairpool.models.rounding`).
 
         Everybody's matrix serves for all: (B_CC^-1)_ii is at most (B^-1)_ii.
         """
-        coarse = coarse_bound(float(self.B.trace()) - len(self.B), len(self.B))
-        return fine_bound(self.B) if coarse is None else coarse
+        coarse = coarse_rounding(float(self.B.trace()) - len(self.B), len(self.B))
+        return fine_rounding(self.B) if coarse is None else coarse
 
     @cached_property
     def _starts(self) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from fairpool.checkpoint import digest_of
 from fairpool.coalitions import members
 from fairpool.information.log_determinant import half_log_determinant, half_log_determinants
 from fairpool.information.reward_curve import DenseCurve, PencilCurve, RewardCurve, remaining_precision
-from fairpool.information.rounding import coarse_bound, fine_bound
+from fairpool.models.rounding import coarse_rounding, fine_rounding
 from fairpool.workers import Workers, as_workers
 
 TASK_PARTIES = 6
@@ -58,13 +58,15 @@ class WeightSpace:
 
     @cached_property
     def rounding_error(self) -> float:
-        """How far rounding may put any coalition's value off (see `rounding`).
+        """How far rounding may put any coalition's value off (see `fairpool.models.rounding`).
 
         The parties' own bounds add up to one for every coalition C: (B_C)_ii is at most the sum of its members'
         (B_j)_ii, and (B_C^-1)_ii at most each member's (B_j^-1)_ii.
         """
-        coarse = coarse_bound(float(np.trace(self.P, axis1=1, axis2=2).sum()), self.P.shape[1])
-        return fine_bound(self._identity + self.P) if coarse is None else coarse
+        coarse = coarse_rounding(float(np.trace(self.P, axis1=1, axis2=2).sum()), self.P.shape[1])
+        if coarse is not None:
+            return coarse
+        return sum(fine_rounding(self._identity + P_i) for P_i in self.P)
 
     @property
     def _identity(self) -> FloatArray:

@@ -75,7 +75,7 @@ def dtc_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray, U: F
 def inducing_covariance(K_UU: FloatArray) -> FloatArray:
     """The covariance [d, d] of what the model takes for the latent values at U: K_UU + JITTER diag(K_UU).
 
-    It can be factorised wherever the points lie, and changes smoothly with the kernel's parameters.
+    It can be factorised wherever the points lie, and no point is left out, whatever the kernel's parameters.
     """
     M = K_UU.copy()
     # A point without any variance (a linear kernel's origin) tells nothing, and must not stop the factorisation.

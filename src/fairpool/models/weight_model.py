@@ -120,6 +120,14 @@ class WeightModel(ABC):
 
     noise_variance: float
 
+    def rounding_error(self, P: FloatArray) -> float:  # noqa: ARG002 -- most features are exact
+        """How far rounding in the features themselves may put a value off, in nats.
+
+        Args:
+            P: What all rows tell about the whitened weights, A^T D^-1 A [d, d].
+        """
+        return 0.0
+
     @abstractmethod
     def whitened_features(self, X: FloatArray) -> FloatArray:
         """A [m, d] with A A^T = prior covariance of the latent values at X."""

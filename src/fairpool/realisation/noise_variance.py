@@ -53,6 +53,9 @@ def noise_levels(game: Game, rewards: Any) -> tuple[NoiseLevel, ...]:
     levels = []
     for i, target in enumerate(targets):
         alone = min(float(game.alone[i]), game.total)  # more, it can only be by rounding
+        if game.total <= tolerance:  # there is nothing to give: not even the others' labels
+            levels.append(NoiseLevel(np.inf, 0.0, alone))
+            continue
         levels.append(_solve(game.reward_curve(i), float(target), alone, game.total, tolerance))
     return tuple(levels)
 

@@ -150,7 +150,9 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
             raise RewardFileError(f"its arrays do not fit: weights {weights.shape}, factor {factor.shape}")
         d_model = model.whitened_features(np.zeros((0, inputs))).shape[1]
         if d_model != len(weights):
-            raise RewardFileError(f"it has {len(weights)} weights for {d_model} features")
+            raise RewardFileError(
+                f"it has {len(weights)} weights for {d_model} features; it may be of another version: ask for it again"
+            )
         posterior = WeightPosterior(model, inputs, weights, factor)
     encoding = None if d["encoding"] is None else decode_encoding(d["encoding"])
     columns = None if d["columns"] is None else tuple(text(name) for name in d["columns"])

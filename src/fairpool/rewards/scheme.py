@@ -255,8 +255,8 @@ class RewardScheme:
             return tuple(texts)
         if game.rounding_error > IMPRECISE * game.total:
             texts.append(
-                f"rounding may put values and rewards off by {game.rounding_error:.2g} nats: some columns have very"
-                " large numbers and are nearly alike; standardise the columns"
+                f"rounding may put values and rewards off by {game.rounding_error:.2g} nats; a larger noise variance,"
+                " fewer inducing points, or standardised columns that are less alike make them more exact"
             )
         if game.enumerable:
             texts += [

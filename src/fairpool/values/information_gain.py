@@ -135,10 +135,12 @@ class InformationGain(Game):
             self._curves[party] = curve
         return curve
 
-    @property
+    @cached_property
     def rounding_error(self) -> float:
         """How far rounding may put a value off, whatever the columns' units."""
-        return self.space.rounding_error
+        if not isinstance(self.model, WeightModel):
+            return self.space.rounding_error
+        return self.space.rounding_error + self.model.rounding_error(self._moments[0].sum(axis=0))
 
     def __repr__(self) -> str:
         return f"InformationGain({type(self.model).__name__}, {self.n} parties: {', '.join(self.names)})"

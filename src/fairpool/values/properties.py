@@ -8,7 +8,7 @@ import numpy as np
 from fairpool.arrays import TINY
 from fairpool.coalitions import name_of, names_of, with_pair, with_party, without_party
 from fairpool.errors import GameError
-from fairpool.information.rounding import RELATIVE_TOLERANCE
+from fairpool.models.rounding import RELATIVE_TOLERANCE
 from fairpool.values.game import EXACT_LIMIT, Game
 from fairpool.verdicts import Verdict, Verdicts, Witness
 
@@ -32,9 +32,8 @@ def tolerance_of(game: Game) -> float:
     if rounding <= NO_INFORMATION:
         return max(largest, rounding)
     raise GameError(
-        f"rounding may put the values off by {rounding:.3g} nats, and the largest is {largest:.6g}: columns with very"
-        " large numbers are too nearly alike; standardise the columns, leave out copies of a column, or give a larger"
-        " noise variance"
+        f"rounding may put the values off by {rounding:.3g} nats, and the largest is {largest:.6g}; give a larger noise"
+        " variance or fewer inducing points, standardise the columns, and leave out copies of a column"
     )
 
 
