@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.optimize import rosen, rosen_der
+from scipy.optimize import minimize, rosen, rosen_der
 
 from fairpool.models import descent
 from fairpool.models.descent import minimise
@@ -91,3 +91,42 @@ def test_a_search_that_is_cut_short_or_misled_is_not_called_a_minimum(monkeypatc
 def test_a_minimum_at_the_start_takes_one_evaluation():
     end = down(bowl, [3.0] * 4)
     assert (end.reached, end.evaluations) == (True, 1)
+
+
+def test_a_cliff_on_all_sides_is_never_called_a_minimum_however_many_rows_there_are():
+    """The tolerance grows with the rows, the way to a bound does not: the two have nothing to do with each other."""
+
+    def pit(x):
+        if x.any():
+            raise np.linalg.LinAlgError
+        return 0.0, np.full(4, 1e6)
+
+    for rows in (10, 4_000, 25_000):
+        for bound in (1.0, 12.0):
+            assert not down(pit, [0.0] * 4, [[-bound, bound]] * 4, tolerance=1e-3 * rows).reached
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-310])
+def test_slopes_of_no_size_end_the_search(size):
+    def flat(x):
+        return size * float(x.sum()), np.full(4, size)
+
+    end = down(flat, [0.0] * 4)
+    assert (end.reached, end.evaluations) == (True, 1)
+
+
+def test_variables_beside_their_bounds_do_not_jam_the_search():
+    """Random bowls in a box, from starts that are at its walls but for a hair: scipy finds nothing lower."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        A = rng.standard_normal((4, 4))
+        H, b = A @ A.T + 0.01 * np.eye(4), 3 * rng.standard_normal(4)
+
+        def quadratic(x, H=H, b=b):
+            return float(0.5 * x @ H @ x - b @ x), H @ x - b
+
+        start = np.where(rng.uniform(size=4) < 0.5, 1 - 1e-11, -1 + 1e-11)
+        end = down(quadratic, start, [[-1, 1]] * 4, tolerance=1e-4)
+        best = minimize(quadratic, start, jac=True, method="L-BFGS-B", bounds=[(-1, 1)] * 4, tol=1e-12)
+        assert end.reached
+        assert end.value <= best.fun + 1e-6

@@ -10,6 +10,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import WhiteKernel
 
 import fairpool as fp
+from fairpool.models.descent import NEAR
 from fairpool.models.hyperparameters import GRADIENT_PER_ROW, NOISE_BOUNDS
 from fairpool.models.likelihoods import dtc_likelihood, gp_likelihood
 from tests.support.learning_problems import COUNT, problem
@@ -33,14 +34,16 @@ def sparse_problem(number):
 
 
 def largest_slope(model, X, y):
-    """The largest component of the gradient at a model's hyperparameters, as far as the bounds let it go there."""
+    """The largest component of the gradient at a model's hyperparameters, but for those that a bound holds."""
     if isinstance(model, fp.SparseGaussianProcess):
         _, gradient = dtc_likelihood(model.kernel, model.noise_variance, X, y, model.inducing_points)
     else:
         _, gradient = gp_likelihood(model.kernel, model.noise_variance, X, y)
     theta = np.append(model.kernel.theta, np.log(model.noise_variance))
     bounds = np.vstack([model.kernel.bounds, np.log(NOISE_BOUNDS)])
-    return np.abs(np.clip(theta + gradient, *bounds.T) - theta).max()
+    lower, upper = bounds.T
+    held = ((theta <= lower + NEAR) & (gradient < 0)) | ((theta >= upper - NEAR) & (gradient > 0))
+    return np.abs(np.where(held, 0.0, gradient)).max()
 
 
 def learned_likelihood(start, X, y):

@@ -35,6 +35,12 @@ MOST_STEPS = 500
 SHORTENINGS = 25
 """How often a step is shortened before its direction is given up."""
 
+NEAR = 1e-6
+"""A variable this close to its bound and pushed against it is held there: nothing is to be gained by the rest."""
+
+NO_SLOPE = 1e-9
+"""The share of the tolerance below which a gradient is none."""
+
 ENOUGH = 1e-4
 """The share of the fall promised by the gradient that a step must achieve (Armijo's condition)."""
 
@@ -50,7 +56,7 @@ class Descent:
         x: The lowest point seen [n].
         value: The function there.
         gradient: Its gradient there [n].
-        projected: The gradient without the parts that push a variable out of its bounds [n]: zero at a minimum.
+        projected: The gradient of the variables that no bound holds, 0 for the others [n]: all of it 0 at a minimum.
         reached: Whether all of it is within the tolerance: the point is a minimum, to that tolerance.
         evaluations: How often the function was computed.
     """
@@ -91,7 +97,7 @@ def minimise(
     for _ in range(MOST_STEPS):
         free = _free(point, lower, upper)
         gradient = np.where(free, point.gradient, 0.0)
-        if not gradient.any():
+        if _largest(gradient) <= NO_SLOPE * tolerance:
             break
         following = search.along(memory.direction(gradient, free), point)
         if following is None and memory.pairs:
@@ -104,7 +110,7 @@ def minimise(
         point = following
         if small_falls == SMALL_FALLS:
             break
-    projected = _projected(point, lower, upper)
+    projected = np.where(_free(point, lower, upper), point.gradient, 0.0)
     return Descent(
         x=point.x,
         value=point.value,
@@ -132,10 +138,15 @@ class _LineSearch:
 
     def along(self, direction: FloatArray, point: Point) -> Point | None:
         """The next point; None where the function does not fall however short the step."""
+        if not direction.any():
+            return None
         length = min(1.0, STEP / _largest(direction))
         for _ in range(SHORTENINGS):
             x = np.clip(point.x + length * direction, self.lower, self.upper)
             promised = float(point.gradient @ (x - point.x))
+            if promised >= 0:  # the bounds took away all that would have fallen
+                length *= 0.25
+                continue
             try:
                 found = self.at(x)
             except np.linalg.LinAlgError:
@@ -167,7 +178,9 @@ class _Memory:
             if _is_convex(*pair):
                 pairs.append(pair)
         if not pairs:
-            return -gradient * min(1.0, FIRST_STEP / float(np.linalg.norm(gradient)))
+            largest = _largest(gradient)
+            norm = largest * float(np.linalg.norm(gradient / largest))  # the squares of small slopes would vanish
+            return -gradient * min(1.0, FIRST_STEP / norm)
         rest = gradient.copy()
         shares = []
         for step, change in reversed(pairs):
@@ -188,13 +201,9 @@ def _is_convex(step: FloatArray, change: FloatArray) -> bool:
 
 def _free(point: Point, lower: FloatArray, upper: FloatArray) -> NDArray[np.bool_]:
     """Which variables are not held by a bound that the function pushes them against."""
-    held_below = (point.x <= lower) & (point.gradient > 0)
-    held_above = (point.x >= upper) & (point.gradient < 0)
+    held_below = (point.x <= lower + NEAR) & (point.gradient > 0)
+    held_above = (point.x >= upper - NEAR) & (point.gradient < 0)
     return ~(held_below | held_above)
-
-
-def _projected(point: Point, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    return point.x - np.clip(point.x - point.gradient, lower, upper)
 
 
 def _largest(values: FloatArray) -> float:
