@@ -2,13 +2,14 @@
 
 import re
 import shutil
+import subprocess
 import warnings
 
 import pytest
 
 from fairpool.errors import FairpoolWarning
 from tests.support import in_process
-from tests.support.projects import fairpool, fairpool_process, project
+from tests.support.projects import COMMAND, fairpool, fairpool_process, project, table, write
 
 COMMANDS = {
     "help": ["--help"],
@@ -92,3 +93,16 @@ def test_warnings_faults_and_exit_codes_here_are_those_of_a_process(monkeypatch,
     done = fairpool("anything")
     assert (done.returncode, done.stdout) == (code, out)
     assert re.fullmatch(err, done.stderr)
+
+
+def test_a_reader_who_has_enough_is_no_error(tmp_path):
+    """As `fairpool predict ... | head -1` is: the pipe is closed before all is written."""
+    folder = project(tmp_path / "p")
+    assert fairpool("run", folder, "--quiet").returncode == 0
+    write(tmp_path / "many.csv", table(20_000, 1))
+    reward = folder / "result" / "parties" / "Party-0" / "reward.safetensors"
+    command = [COMMAND, "predict", reward, "--data", tmp_path / "many.csv", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.read(10)
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == (b"", 0)

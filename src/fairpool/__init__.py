@@ -128,6 +128,6 @@ if not TYPE_CHECKING:  # for a type checker, which has the imports above, it wou
             found = getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
             globals()[name] = found  # from now on it is found without asking here
             return found
-        if not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+        if name.isidentifier() and not name.startswith("_") and find_spec(f"{__name__}.{name}"):
             return import_module(f"{__name__}.{name}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

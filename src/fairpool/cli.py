@@ -33,7 +33,10 @@ Jobs = Annotated[int, typer.Option(help="How many workers on this machine.", min
 Cluster = Annotated[
     str | None, typer.Option(help="A Dask scheduler's address, to use its workers.", metavar="TCP://HOST:PORT")
 ]
-Folder = Annotated[Path, typer.Argument(help="The folder with collaboration.toml.", show_default=False)]
+Folder = Annotated[
+    Path,
+    typer.Argument(help="The folder with collaboration.toml, or a .toml file of another name.", show_default=False),
+]
 
 
 @app.command()

@@ -20,6 +20,7 @@ from fairpool.errors import FairpoolWarning
 from fairpool.files import write_atomically
 from fairpool.models import Model, PartySummary
 from fairpool.parties import Party
+from fairpool.percent import as_percent
 from fairpool.realisation import ModelReward, realise
 from fairpool.rewards import RewardScheme, check_incentives
 from fairpool.values import InformationGain
@@ -78,10 +79,11 @@ class Collaboration:
         if share == 1:
             return f"{name} receives the best model, because nobody contributes more."
         if share == 0:
-            return f"{name} receives {r / total:.0%} of the best model's information, and contributes nothing."
+            return f"{name} receives {as_percent(r / total)} of the best model's information, and contributes nothing."
         return (
-            f"{name} receives {r / total:.0%} of the best model's information (alone it has {alone / total:.0%}),"
-            f" because it contributes {share:.0%} of what the largest contributor does and rho is {self.rho:.3g}."
+            f"{name} receives {as_percent(r / total)} of the best model's information"
+            f" (alone it has {as_percent(alone / total)}), because it contributes {as_percent(share)}"
+            f" of what the largest contributor does and rho is {self.rho:.3g}."
         )
 
     def report(self, path: str | Path) -> None:
@@ -142,7 +144,7 @@ class Collaboration:
                 f"{self.contributions.values[i]:.2f}"
                 + ("" if self.contributions.exact else f" +- {self.contributions.standard_errors[i]:.1g}"),
                 f"{self.rewards[i]:.2f}{self._range(self.reward_intervals[i], digits='.2f')}",
-                f"{self.rewards[i] / total:.0%}" if total > 0 else "-",
+                as_percent(self.rewards[i] / total) if total > 0 else "-",
                 f"{model.eta:.3g}" if np.isfinite(model.eta) else "all noise",
             )
         return table

@@ -72,9 +72,6 @@ class DataError(FairpoolError):
 class ConfigurationError(FairpoolError):
     """The configuration or the data have problems; `problems` lists every one of them."""
 
-    def __init__(self, problems: list[str]) -> None:
-        super().__init__(*problems)
-
 
 class KernelError(FairpoolError):
     """A kernel cannot serve: it is not positive definite, or not of a kind that this step can handle."""

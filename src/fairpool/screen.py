@@ -103,6 +103,10 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
             for problem in problems:
                 print(f"error: {problem}", file=sys.stderr)
         raise typer.Exit(2) from None
+    except BrokenPipeError:
+        # Who reads has enough, as `head` has. Python would complain once more when it closes standard output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
     except OSError as error:
         print(f"error: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
         raise typer.Exit(2) from None

@@ -505,3 +505,34 @@ def test_predict_lists_every_problem_of_its_data(tmp_path, reward_file):
     (tmp_path / "b.csv").write_text("")
     with pytest.raises(DataError, match=r'a\.csv: two columns are named "x".*\n.*b\.csv: the file is empty'):
         predict_file(reward_file, tmp_path, None)
+
+
+def test_what_does_not_fit_in_the_configuration_is_told_together_with_the_data(tmp_path):
+    folder = project(tmp_path, extra='features = ["x", "z", "x", "y", "kind"]', model='kind = "blr"\nlearn = false')
+    text = (folder / "collaboration.toml").read_text().replace('"Party 1"', '"Party 0"')
+    (folder / "collaboration.toml").write_text(text)
+    (folder / "p2.csv").write_text("x,z,kind,y\n1,2,red,oops\n")
+    with pytest.raises(ConfigurationError, match="listed twice") as caught:
+        prepare(folder)
+    found = caught.value.problems
+    assert pickle.loads(pickle.dumps(caught.value)).problems == found
+    for part in (
+        "learn = false needs noise_variance",
+        'features: the column "x" is listed twice',
+        'the target "y" is also listed under features',
+        'two parties are named "Party 0"',
+        "'oops' is not a number",
+    ):
+        assert sum(part in problem for problem in found) == 1, found
+    assert len(found) == 5
+
+
+def test_a_party_that_predicts_is_not_sent_to_a_configuration(tmp_path):
+    folder = project(tmp_path / "p")
+    write_output(execute(prepare(folder), seed=1), folder / "result", force=False)
+    reward = folder / "result" / "parties" / "Party-0" / "reward.safetensors"
+    with pytest.raises(DataError, match=r"nowhere.csv is no file or folder, and matches none; give another --data$"):
+        predict_file(reward, tmp_path / "nowhere.csv", None)
+    (tmp_path / "bad.csv").write_text("x,z,kind\nlarge,2,red\n")
+    with pytest.raises(DataError, match=r"'large' is not a number; correct it$"):
+        predict_file(reward, tmp_path / "bad.csv", None)

@@ -78,3 +78,16 @@ def test_sampled_contributions_never_count_as_exact():
 def test_auto_is_exact_wherever_all_values_are_known():
     masks = np.arange(2**17)
     assert fp.shapley(fp.TableGame(np.bitwise_count(masks).astype(float))).method == "exact"
+
+
+def test_small_errors_are_not_shown_as_none():
+    phi = fp.Contributions(np.array([2.5, 1.0]), np.array([0.0018, 4e-7]), "sampled", 100)
+    assert repr(phi) == "Contributions([2.5 1. ] +- [0.0018 4e-07], sampled)"
+
+
+@pytest.mark.parametrize("function", [fp.shapley, fp.banzhaf, fp.standalone, fp.leave_one_out])
+def test_what_is_no_game_is_refused(function):
+    with pytest.raises(ValueError, match="None is not a game; give an InformationGain, ValidationGain or TableGame"):
+        function(None)
+    with pytest.raises(ValueError, match="None is not a game"):
+        fp.check_incentives(None, [1.0], [1.0])

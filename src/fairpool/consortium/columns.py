@@ -26,7 +26,7 @@ def choose_features(configuration: Configuration, heads: dict[Path, tuple[str, .
         heads: The columns of every party's files.
     """
     if configuration.features is not None:
-        return tuple(configuration.features)
+        return tuple(name for name in dict.fromkeys(configuration.features) if name != configuration.target)
     if not heads:
         return ()
     first, *others = heads.values()

@@ -3,6 +3,9 @@
 import difflib
 import tomllib
 import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,7 +17,6 @@ from pydantic import (
     PlainValidator,
     ValidationError,
     field_validator,
-    model_validator,
 )
 
 from fairpool.consortium.kernel_expression import parse_kernel
@@ -28,7 +30,6 @@ LONGEST_NAME = 100
 LEAST_NOISE, MOST_NOISE = 1e-12, 1e12
 """Of the noise variance, in units of the standardised target: beyond, it is a slip of the pen."""
 Text = Annotated[str, Field(min_length=1)]
-Columns = list[str] | dict[str, list[str]] | None
 Name = Annotated[str, AfterValidator(lambda name: _plain(name))]
 
 
@@ -61,10 +62,9 @@ def _noise(s2: float) -> float:
     return s2
 
 
-def _refuse_twice(listed: list[str], what: str) -> None:
-    for name in listed:
-        if listed.count(name) > 1:
-            raise ValueError(f'{what} "{name}" is listed twice; leave one of them out')
+def _listed_twice(listed: Sequence[str], what: str) -> list[str]:
+    twice = [name for name, count in Counter(listed).items() if count > 1]
+    return [f'{what} "{name}" is listed twice; leave one of them out' for name in twice]
 
 
 class Section(BaseModel):
@@ -99,16 +99,16 @@ class ModelSection(Section):
         parse_kernel(expression, 1)
         return expression
 
-    @model_validator(mode="after")
-    def _given_hyperparameters_are_complete(self) -> "ModelSection":
+    def problems(self) -> list[str]:
+        """What does not fit together."""
+        found = []
         for key, kinds in APPLIES.items():
             if key in self.model_fields_set and self.kind not in kinds:
-                raise ValueError(
-                    f'{key} has no meaning for kind = "{self.kind}" (only for {", ".join(kinds)}); leave it out'
-                )
+                only = f"(only for {', '.join(kinds)})"
+                found.append(f'model: {key} has no meaning for kind = "{self.kind}" {only}; leave it out')
         if not self.learn and self.noise_variance is None:
-            raise ValueError("learn = false needs noise_variance (in units of the standardised target)")
-        return self
+            found.append("model: learn = false needs noise_variance (in units of the standardised target)")
+        return found
 
 
 class DataSection(Section):
@@ -153,49 +153,64 @@ class Configuration(Section):
     valuation: ValuationSection = ValuationSection()
     parties: Annotated[list[PartySection], Field(min_length=1)]
 
-    @field_validator("features", "categorical")
-    @classmethod
-    def _nothing_is_listed_twice(cls, listed: Columns) -> Columns:
-        if listed is None:
-            return listed
-        _refuse_twice(list(listed), "the column")
-        if isinstance(listed, dict):
-            for name, levels in listed.items():
-                _refuse_twice(levels, f"{name}: the level")
-        return listed
+    def problems(self) -> list[str]:
+        """What is allowed by itself but does not fit together; the data can be looked at all the same."""
+        found = self.model.problems()
+        found += _listed_twice(self.features or [], "features: the column")
+        found += _listed_twice(list(self.categorical), "categorical: the column")
+        if isinstance(self.categorical, dict):
+            for name, levels in self.categorical.items():
+                found += _listed_twice(levels, f"categorical: {name}: the level")
+        if self.features is not None and self.target in self.features:
+            found.append(f'the target "{self.target}" is also listed under features; leave it out there')
+        if self.target in self.categorical:
+            found.append(f'the target "{self.target}" is listed under categorical; it must be a number')
+        return found + self._names_that_clash() + self._too_few_evaluations()
 
-    @model_validator(mode="after")
-    def _names_do_not_clash(self) -> "Configuration":
+    def _names_that_clash(self) -> list[str]:
         seen: dict[str, str] = {}
+        found = []
         for party in self.parties:
             key = " ".join(party.name.casefold().split())
             if key in seen:
                 same = "" if seen[key] == party.name else f' and "{party.name}", but for case or blanks'
-                raise ValueError(f'two parties are named "{seen[key]}"{same}; names must differ')
-            seen[key] = party.name
-        if self.features is not None and self.target in self.features:
-            raise ValueError(f'the target "{self.target}" is also listed under features; leave it out there')
-        if self.target in self.categorical:
-            raise ValueError(f'the target "{self.target}" is listed under categorical; it must be a number')
-        return self
+                found.append(f'two parties are named "{seen[key]}"{same}; names must differ')
+            seen.setdefault(key, party.name)
+        return found
 
-    @model_validator(mode="after")
-    def _evaluations_suffice(self) -> "Configuration":
+    def _too_few_evaluations(self) -> list[str]:
         evaluations, n = self.valuation.evaluations, len(self.parties)
-        if evaluations is not None and n > EXACT_LIMIT and evaluations < (fewest := fewest_evaluations(n)):
-            raise ValueError(
-                f"valuation, evaluations: {evaluations} are too few for {n} parties; give at least {fewest}"
-            )
-        return self
+        if evaluations is None or n <= EXACT_LIMIT or evaluations >= fewest_evaluations(n):
+            return []
+        fewest = fewest_evaluations(n)
+        return [f"valuation, evaluations: {evaluations} are too few for {n} parties; give at least {fewest}"]
+
+
+@dataclass(frozen=True)
+class ConfigurationFile:
+    """The operator's file.
+
+    Attributes:
+        configuration: What it says.
+        text: As it was read, for the record: the file may change meanwhile.
+        problems: What does not fit together in it, to be told together with the problems of the data.
+    """
+
+    configuration: Configuration
+    text: str
+    problems: tuple[str, ...]
 
 
 def load_configuration(folder: Path) -> Configuration:
-    """What `collaboration.toml` of a folder says, or the file itself; every problem is found at once."""
-    return read_configuration(folder)[0]
+    """What `collaboration.toml` of a folder says, or the file itself; refused with every problem."""
+    file = read_configuration(folder)
+    if file.problems:
+        raise ConfigurationError(*file.problems)
+    return file.configuration
 
 
-def read_configuration(folder: Path) -> tuple[Configuration, str]:
-    """What the operator's file says, and its text as it was read, for the record: the file may change meanwhile."""
+def read_configuration(folder: Path) -> ConfigurationFile:
+    """Read `collaboration.toml` of a folder, or the file itself; refuse values that are not allowed, all at once."""
     path = folder / FILE_NAME if folder.is_dir() else folder
     try:
         text = path.read_bytes().decode("utf-8-sig")  # some editors begin a file with a byte order mark
@@ -203,16 +218,17 @@ def read_configuration(folder: Path) -> tuple[Configuration, str]:
     except FileNotFoundError:
         what = "file" if folder.is_dir() else "folder"
         raise ConfigurationError(
-            [f"{path}: there is no such {what}; `fairpool init my-project` writes an example to start from"]
+            f"{path}: there is no such {what}; `fairpool init my-project` writes an example to start from"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError([f"{path}: cannot be read ({error})"]) from None
+        raise ConfigurationError(f"{path}: cannot be read ({error})") from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError([f"{path}: not valid TOML: {error}"]) from None
+        raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
     try:
-        return Configuration.model_validate(values), text
+        configuration = Configuration.model_validate(values)
     except ValidationError as error:
-        raise ConfigurationError([f"{path}: {_in_words(problem)}" for problem in error.errors()]) from None
+        raise ConfigurationError(*(f"{path}: {_in_words(problem)}" for problem in error.errors())) from None
+    return ConfigurationFile(configuration, text, tuple(f"{path}: {text}" for text in configuration.problems()))
 
 
 def _in_words(problem: Any) -> str:

@@ -75,6 +75,8 @@ def _text(fault: Fault, columns: Columns) -> str:
 
 
 def _type_remedy(fault: Fault, columns: Columns) -> str:
+    if not columns.chosen:
+        return "give it as the model needs it"
     if fault.column == columns.target:
         return "a target must be a number"
     if fault.column in columns.texts:
@@ -87,6 +89,8 @@ def _type_remedy(fault: Fault, columns: Columns) -> str:
 def _number_remedy(fault: Fault, columns: Columns) -> str:
     if re.fullmatch(r"\s*[+-]?\d+(,\d+)+\s*", fault.value):
         return "write numbers with a decimal point, and without commas"
+    if not columns.chosen:
+        return "correct it"
     if fault.column == columns.target:
         return "correct it (a target must be a number)"
     if _is_date(fault.value):

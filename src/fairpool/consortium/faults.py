@@ -21,12 +21,14 @@ class Columns:
         texts: To be read as text.
         target: Which of the numbers is to be predicted; empty: none.
         levels: Of some of the texts, the only levels that are known.
+        chosen: Whether there is a configuration in which other columns can be chosen.
     """
 
     numbers: tuple[str, ...]
     texts: tuple[str, ...] = ()
     target: str = ""
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    chosen: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:

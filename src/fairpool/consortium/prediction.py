@@ -43,7 +43,7 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
     if reward.encoding is None:
         raise DataError(f"{reward_file}: it knows no column names; use fairpool.load_reward in Python instead")
     encoding = reward.encoding
-    source = Source.find("data to predict", str(data), Path())
+    source = Source.find("data to predict", str(data), Path(), remedy="give another --data")
     if out is not None and out.exists() and any(out.samefile(file) for file in (reward_file, *source.files)):
         raise DataError(f"{out} is the reward or the data itself; give another --out")
     _look_at_data(source, encoding, progress)
@@ -63,7 +63,7 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
 def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -> None:
     """Refuse what cannot be predicted, with every problem; warn of levels that the model does not know."""
     levels = {column.name: column.levels for column in encoding.columns if isinstance(column, CategoryColumn)}
-    columns = Columns(encoding.numbers, encoding.categories, levels=levels)
+    columns = Columns(encoding.numbers, encoding.categories, levels=levels, chosen=False)
     problems: list[str] = []
     for file in source.files:
         try:

@@ -61,7 +61,8 @@ def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa:
 
     Problems of the configuration come first, then those of each source in the configuration's order.
     """
-    configuration, text = read_configuration(folder)
+    file = read_configuration(folder)
+    configuration = file.configuration
     folder = folder if folder.is_dir() else folder.parent
     if is_dask(workers.executor):
         folder = folder.resolve()  # workers are in other folders, if not on other machines
@@ -80,7 +81,7 @@ def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa:
         if found is not None and readable.files:
             surveys[source.owner] = found
             problems[source.owner] += survey_problems(found, columns, may_miss=configuration.missing == "drop")
-    general = _privacy_problems(configuration)
+    general = [*file.problems, *_privacy_problems(configuration)]
     if own:
         general += column_problems(configuration, features, list(heads))
     if not any(problems.values()):
@@ -100,7 +101,7 @@ def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa:
     return Preparation(
         folder=folder,
         configuration=configuration,
-        text=text,
+        text=file.text,
         encoding=encoding,
         parties=parties,
         public=public,
@@ -113,7 +114,7 @@ def _refuse(*problems: list[str]) -> None:
     """Raise all problems, if there are any."""
     every = [problem for some in problems for problem in some]
     if every:
-        raise ConfigurationError(every)
+        raise ConfigurationError(*every)
 
 
 def _owner(name: str) -> str:

@@ -31,6 +31,10 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "none", "#N/A"
 """What stands for a missing value in a CSV file."""
 
 
+IN_THE_CONFIGURATION = "correct its data in the configuration"
+"""Where a path is wrong."""
+
+
 @dataclass(frozen=True)
 class Source:
     """One or more files of the same columns, and whose they are.
@@ -44,8 +48,8 @@ class Source:
     files: tuple[Path, ...]
 
     @classmethod
-    def find(cls, owner: str, pattern: str, folder: Path) -> "Source":
-        """The files that a path, folder or glob of the configuration stands for, relative to its folder."""
+    def find(cls, owner: str, pattern: str, folder: Path, remedy: str = IN_THE_CONFIGURATION) -> "Source":
+        """The files that a path, folder or glob stands for, relative to a folder; the remedy is for where none is."""
         path = folder / pattern
         if path.is_dir():
             files = sorted(f for f in path.iterdir() if f.suffix.lower() in SUFFIXES and f.is_file())
@@ -56,9 +60,7 @@ class Source:
         else:
             files = sorted(Path(f) for f in glob.glob(str(path)) if Path(f).is_file())
             if not files:
-                raise DataError(
-                    f"{owner}: {path} is no file or folder, and matches none; correct its data in the configuration"
-                )
+                raise DataError(f"{owner}: {path} is no file or folder, and matches none; {remedy}")
         for file in files:
             if file.suffix.lower() not in SUFFIXES:
                 raise DataError(f"{owner}: {file} is neither .csv nor .parquet")

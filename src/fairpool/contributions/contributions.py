@@ -31,7 +31,10 @@ class Contributions:
         return self.evaluations == 0
 
     def __repr__(self) -> str:
-        errors = "" if self.exact else f" +- {np.array2string(self.standard_errors, precision=2)}"
+        errors = ""
+        if not self.exact:
+            # Two digits of each, however small: rounded to decimals, they would read as none.
+            errors = f" +- [{' '.join(f'{error:.2g}' for error in self.standard_errors)}]"
         return f"Contributions({np.array2string(self.values, precision=6)}{errors}, {self.method})"
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from fairpool.contributions.contributions import Contributions, exactly
 from fairpool.values import Game
+from fairpool.values.game import check_game
 
 
 def standalone(game: Game) -> Contributions:
@@ -11,6 +12,7 @@ def standalone(game: Game) -> Contributions:
 
     Paper: Sec. 4.1.1, scheme (a). It ignores how much others already know.
     """
+    check_game(game)
     return exactly(game.alone, "standalone")
 
 
@@ -19,5 +21,6 @@ def leave_one_out(game: Game) -> Contributions:
 
     Paper: Sec. 4.1.1, scheme (b). Two parties with the same data are both worth nothing by it.
     """
+    check_game(game)
     everyone = set(range(game.n))
     return exactly(np.array([game.total - game.value(everyone - {i}) for i in range(game.n)]), "leave one out")

@@ -11,6 +11,7 @@ from fairpool.contributions.contributions import Contributions, exactly
 from fairpool.contributions.sampling import estimate, fewest_evaluations
 from fairpool.errors import GameError, cut, shown
 from fairpool.values import Game
+from fairpool.values.game import check_game
 from fairpool.workers import Workers, as_workers
 
 EVALUATIONS = 5000
@@ -64,8 +65,7 @@ def shapley(
 
 def check_request(game: Game, method: str, of: str) -> None:
     """Refuse what is no game, and a method that there is not."""
-    if not isinstance(game, Game):
-        raise GameError(f"{shown(game)} is not a game; give an InformationGain, ValidationGain or TableGame")
+    check_game(game)
     if method not in ("auto", "sampled", "exact"):
         raise GameError(f'no method "{cut(str(method))}" for {of}; there are "exact", "sampled" and "auto"')
 

@@ -7,6 +7,7 @@ import numpy as np
 import vl_convert
 
 from fairpool.coalitions import members, sizes
+from fairpool.percent import as_percent
 from fairpool.report.scores import Scores
 
 if TYPE_CHECKING:
@@ -212,11 +213,10 @@ def scores_chart(result: "Collaboration", scores: Scores) -> Any:
 
 def share_chart(alone: float, reward: float, total: float) -> Any:
     """One party's letter: how much of the best model's information it has alone, and receives."""
-    rows = [
-        {"what": "your data alone", "share": alone / total},
-        {"what": "the model you receive", "share": reward / total},
-        {"what": "the best model", "share": 1.0},
-    ]
+    shares = {"your data alone": alone / total, "the model you receive": reward / total, "the best model": 1.0}
+    rows: list[dict[str, Any]] = []
+    for what, share in shares.items():
+        rows.append({"what": what, "share": share, "label": as_percent(share)})
     order = [str(row["what"]) for row in rows]
     base = alt.Chart(_data(rows)).encode(
         y=alt.Y("what:N", sort=order, title=None, axis=alt.Axis(labelLimit=220, ticks=False, domain=False)),
@@ -225,5 +225,5 @@ def share_chart(alone: float, reward: float, total: float) -> Any:
     bars = base.mark_bar(cornerRadiusEnd=2).encode(
         color=alt.Color("what:N", scale=alt.Scale(domain=order, range=[PALE, ACCENT, "#4b5563"]), legend=None)
     )
-    labels = base.mark_text(align="left", dx=4, color=INK, fontSize=12).encode(text=alt.Text("share:Q", format=".0%"))
+    labels = base.mark_text(align="left", dx=4, color=INK, fontSize=12).encode(text="label:N")
     return (bars + labels).properties(width=400, height=alt.Step(26))

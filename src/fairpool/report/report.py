@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import numpy as np
 
+from fairpool.percent import as_percent
 from fairpool.report import charts
 from fairpool.report.scores import Scores
 from fairpool.report.vega import vega_script
@@ -78,7 +79,7 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
     )
     environment.filters["nats"] = lambda x: f"{x:.2f}"
-    environment.filters["share"] = lambda x: f"{x:.0%}"
+    environment.filters["share"] = as_percent
     environment.filters["number"] = lambda x: "∞" if np.isinf(x) else f"{x:.4g}"
     return environment
 

@@ -29,6 +29,8 @@ def vega_script() -> str:
 
 def _kept(file: Path) -> str | None:
     """What was kept; None where there is nothing, or something else than what was written."""
+    if not file.is_absolute():
+        return None
     try:
         first_line, _, content = file.read_bytes().partition(b"\n")
     except OSError:

@@ -21,6 +21,7 @@ MEANINGS = {
 ANSWERS = {True: "✓ yes", False: "✗ no", None: "? open"}
 """A verdict with a sign and a word, so that it can be read without colour."""
 
+
 GLOSSARY = {
     "information (nats)": (
         "How much data reduces the uncertainty about the model: its value v. One nat is about 1.44 bits."

@@ -13,6 +13,7 @@ from fairpool.errors import GameError
 from fairpool.rewards.fairness import check_fairness
 from fairpool.rewards.stability import stability_of_grand_coalition, stable
 from fairpool.values import Game, tolerance_of
+from fairpool.values.game import check_game
 from fairpool.verdicts import Verdict, Verdicts, Witness
 
 
@@ -40,6 +41,7 @@ def check_incentives(
     >>> print(check_incentives(game, shapley(game), [8, 4.8])["R4"])
     R4: fails -- "1" receives 4.8 but has 5 alone
     """
+    check_game(game)
     r = as_numbers(rewards, game.n, "rewards")
     contributions = as_contributions(phi, game.n)
     masks = coalition_structure(structure, game)

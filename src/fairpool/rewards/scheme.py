@@ -11,7 +11,7 @@ import numpy as np
 from fairpool.arrays import FloatArray, read_only
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
-from fairpool.errors import FairpoolWarning, GameError, RewardError, cut, shown
+from fairpool.errors import FairpoolWarning, RewardError, cut, shown
 from fairpool.rewards.intervals import (
     ContributionIntervals,
     rho_rational_interval,
@@ -20,6 +20,7 @@ from fairpool.rewards.intervals import (
 )
 from fairpool.rewards.ties import parties_up_to, snap_ties
 from fairpool.values import Game, check_properties, tolerance_of
+from fairpool.values.game import check_game
 
 WORDS = ("fair", "rational", "stable", "welfare")
 """Names for the four values of rho that Theorem 1 speaks of."""
@@ -60,8 +61,7 @@ class RewardScheme:
     contributions: Contributions
 
     def __post_init__(self) -> None:
-        if not isinstance(self.game, Game):
-            raise GameError(f"{shown(self.game)} is not a game; give an InformationGain, ValidationGain or TableGame")
+        check_game(self.game)
         object.__setattr__(self, "contributions", as_contributions(self.contributions, self.game.n))
         for text in self.warnings:
             warnings.warn(text, FairpoolWarning, stacklevel=3)

@@ -147,6 +147,12 @@ class Game(ABC):
         return self.value(())
 
 
+def check_game(game: object) -> None:
+    """Refuse what is no game."""
+    if not isinstance(game, Game):
+        raise GameError(f"{shown(game)} is not a game; give an InformationGain, ValidationGain or TableGame")
+
+
 def values_of_masks(game: Game, task: tuple[int, int]) -> FloatArray:
     """The values of the coalitions with the bitmasks from the first up to the second."""
     return np.array([game.value_of_mask(mask) for mask in range(*task)])
