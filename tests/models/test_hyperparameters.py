@@ -34,7 +34,8 @@ def test_restarts_are_repeatable_and_never_worse():
     once = start.fit_hyperparameters(X, y)
     twice = [start.fit_hyperparameters(X, y, rng=3, restarts=4) for _ in range(2)]
     assert twice[0].noise_variance == twice[1].noise_variance
-    assert twice[0].log_marginal_likelihood(X, y) >= once.log_marginal_likelihood(X, y)
+    # Both may reach the same optimum, and the likelihood of the search is rounded otherwise than the model's.
+    assert twice[0].log_marginal_likelihood(X, y) >= once.log_marginal_likelihood(X, y) - 1e-9
 
 
 def test_fitting_leaves_the_model_and_its_kernel_alone():

@@ -16,6 +16,9 @@ from fairpool.models.likelihoods import dtc_likelihood, gp_likelihood
 from tests.support.learning_problems import COUNT, problem
 
 SHARE = range(0, COUNT, 5)
+SPARSE_SHARE = (1, 9, 41, 0, 10, 22, 30, 55)
+"""The first three stayed where they began when steps could be as long as the gradient."""
+
 STARTS = 8
 
 pytestmark = [
@@ -68,7 +71,7 @@ def test_an_exact_gp_is_learned_as_well_as_by_scikit_learn(number):
     assert learned_likelihood(found.gp, found.X, found.y) >= scikit_learns_likelihood(found) - 1e-3
 
 
-@pytest.mark.parametrize("number", SHARE)
+@pytest.mark.parametrize("number", SPARSE_SHARE)
 def test_a_sparse_gp_is_learned(number):
     found = sparse_problem(number)
     learned_likelihood(found.sparse_gp, found.X, found.y)
@@ -76,7 +79,7 @@ def test_a_sparse_gp_is_learned(number):
 
 @pytest.mark.soak
 def test_sixty_exact_gps_are_learned_as_well_as_by_scikit_learn():
-    """Same start, same bounds, at most 300 rows. Measured: none is below, 10 are above by more than 1e-3 nats."""
+    """Same start, same bounds, at most 300 rows. Measured: none is below, 11 are above by more than 1e-3 nats."""
     below = []
     for number in range(COUNT):
         found = exact_problem(number)

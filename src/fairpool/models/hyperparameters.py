@@ -31,6 +31,9 @@ Of less, the noise variance changes by a few per cent when the bounds are widene
 SMALL_GAIN_PER_ROW = 1e-9
 """A step by which the log likelihood rises less than this per row does not matter."""
 
+FEW_ROWS = 500
+"""Up to this many rows informed starts are always tried: the likelihood often has several optima, and costs little."""
+
 INFORMED_LENGTHS = (0.3, 3.0)
 """Length scales of informed starts, in units of the inputs' deviations times the root of their number."""
 
@@ -75,18 +78,17 @@ def maximise_likelihood(
     """The kernel and noise variance of the largest likelihood found.
 
     The first search starts at the given values, `restarts` others uniformly within the bounds (in logarithms). Where
-    the best of them is doubtful (see `_is_doubtful`), two more start at values informed by the data. These are not
-    followed to an end without noise, or with nothing but noise, if the others had found something better behaved: few
+    there are few rows, or the first search's end is doubtful (see `_is_doubtful`), two more start at values informed by
+    the data. If the first one was well behaved, these are not followed to where there is no noise, or nothing else: few
     and noisy labels can always be interpolated, and the likelihood may prefer that.
     """
     check_noise_bounds(noise_bounds)
     check_dimensions(kernel, X.shape[1])
     kernel = clone(kernel)
     bounds = np.vstack([kernel.bounds.reshape(-1, 2), np.log(noise_bounds)])
-    starts = [np.clip(np.append(kernel.theta, np.log(noise)), *bounds.T)]
-    if as_count(restarts, "restarts", 0):
-        starts += _random_starts(bounds, restarts, as_generator(rng))
+    given = np.clip(np.append(kernel.theta, np.log(noise)), *bounds.T)
     informed = _informed_starts(kernel, X, y, bounds)
+    random = _random_starts(bounds, as_count(restarts, "restarts", 0), as_generator(rng))
 
     def minus_likelihood(theta: FloatArray) -> tuple[float, FloatArray]:
         kernel.theta = theta[:-1]
@@ -109,20 +111,21 @@ def maximise_likelihood(
             ends.append(end)
         return ends
 
-    ends = search(starts)
-    evaluations = sum(end.evaluations for end in ends)
-    if not ends or _is_doubtful(_lowest(ends), y, bounds):
-        others = search(informed)
-        evaluations += sum(end.evaluations for end in others)
-        if ends and _is_settled(_lowest(ends), bounds):
-            others = [end for end in others if _is_settled(end, bounds)]
-        ends += others
+    first = search([given])
+    ends = first + search(random)
+    elsewhere: list[Descent] = []
+    if not first or len(y) <= FEW_ROWS or _is_doubtful(first[0], y, bounds):
+        elsewhere = search(informed)
+    evaluations = sum(end.evaluations for end in ends + elsewhere)
+    if first and _is_settled(first[0], bounds):
+        elsewhere = [end for end in elsewhere if _is_settled(end, bounds)]
+    ends += elsewhere
     if not ends:
         raise DataError(
             "the likelihood cannot be computed at the start: the kernel matrix is not positive definite;"
             " start from a larger noise variance or shorter length scales"
         )
-    best = _lowest(ends)
+    best = min(ends, key=lambda end: end.value)
     kernel.theta = best.x[:-1]
     return Fit(
         kernel=kernel,
@@ -133,12 +136,8 @@ def maximise_likelihood(
     )
 
 
-def _lowest(ends: list[Descent]) -> Descent:
-    return min(ends, key=lambda end: end.value)
-
-
 def _random_starts(bounds: FloatArray, count: int, rng: np.random.Generator) -> list[FloatArray]:
-    if not np.isfinite(bounds).all():
+    if count and not np.isfinite(bounds).all():
         raise DataError("random restarts need finite bounds for every parameter of the kernel")
     return [np.asarray(rng.uniform(*bounds.T)) for _ in range(count)]
 
