@@ -7,8 +7,14 @@ least squares from a sample of such differences, and only what is neither linear
 terms explain some of that, too: the cubes of sum_i s_i and of sum_i v_i s_i, less their own linear approximation, which
 is known exactly, so that they change no coefficient but by chance.
 
+Very small and very large coalitions are rare among all, but their values differ most: without them estimates would
+err to one side, and standard errors be too small. So a part of the sample has every size as often, and each pair is
+weighted by how likely it is among all coalitions, over how likely it was to be drawn.
+
 The fit need not be right for the standard errors to hold: they are White's, corrected for leverage ("HC3").
 """
+
+from math import comb
 
 import numpy as np
 from scipy.special import stdtrit
@@ -26,10 +32,13 @@ PAIRS_PER_PARTY = 5
 FEWEST_PAIRS = 32
 """However few parties there are."""
 
+EVENLY = 0.25
+"""Of the coalitions, the share that has every size as often."""
+
 RANK = 1e-10
 """Terms that say the same to this relative precision count as one."""
 
-BYTES_PER_SIGN = 34
+BYTES_PER_SIGN = 46
 """Of a pair and a party, at most: its membership, its sign, and what the fit needs of it."""
 
 Task = tuple[int, int, int]
@@ -66,7 +75,9 @@ def estimate(game: Game, seed: int, evaluations: int, workers: Workers) -> Estim
     sampled = np.concatenate([coalitions(game.n, task) for task in tasks])
     signs = np.where(sampled, 1.0, -1.0)
     terms = np.column_stack([signs, _cubic(signs, np.ones(game.n)), _cubic(signs, game.alone)])
-    coefficients, errors = _fit(terms, np.concatenate(differences))
+    likely, drawn = _likely_sizes(game.n)
+    weight = (likely / drawn)[sampled.sum(axis=1)]
+    coefficients, errors = _fit(terms, np.concatenate(differences), weight)
     phi, errors = _within_bounds(game, 2 * coefficients[: game.n], 2 * errors[: game.n])
     return Estimate(phi, errors, known + 2 * pairs)
 
@@ -74,7 +85,17 @@ def estimate(game: Game, seed: int, evaluations: int, workers: Workers) -> Estim
 def coalitions(n: int, task: Task) -> Memberships:
     """The task's random coalitions [N, n]; their complements belong to it as well."""
     seed, start, count = task
-    return np.asarray(np.random.default_rng([seed, start, 3]).random((count, n)) < 0.5)
+    rng = np.random.default_rng([seed, start, 3])
+    _, drawn = _likely_sizes(n)
+    k = rng.choice(n + 1, size=count, p=drawn)
+    ranks = rng.random((count, n)).argsort(axis=1).argsort(axis=1)
+    return np.asarray(ranks < k[:, None])
+
+
+def _likely_sizes(n: int) -> tuple[FloatArray, FloatArray]:
+    """How likely each size is among all coalitions, and among those drawn [n + 1 each]."""
+    likely = np.array([comb(n, k) / 2**n for k in range(n + 1)])
+    return likely, (1 - EVENLY) * likely + EVENLY / (n + 1)
 
 
 def half_differences(evaluator: Evaluator, task: Task) -> FloatArray:
@@ -93,16 +114,17 @@ def _cubic(signs: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray((signs @ w) ** 3 - signs @ (3 * w * (w @ w) - 2 * w**3))
 
 
-def _fit(terms: FloatArray, differences: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The terms' coefficients by least squares, and their standard errors [q each]."""
+def _fit(terms: FloatArray, differences: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The terms' coefficients by weighted least squares, and their standard errors [q each]."""
     unit = max(float(np.abs(differences).max()), TINY)
-    differences = differences / unit  # squares must neither overflow nor vanish
+    differences = differences / unit * np.sqrt(weight)  # squares must neither overflow nor vanish
+    terms = terms * np.sqrt(weight)[:, None]
     # The two cubic terms are the same where all parties are worth the same alone: hence the pseudo-inverse.
-    weights = terms @ np.linalg.pinv(terms.T @ terms, rcond=RANK, hermitian=True)  # of samples in coefficients
-    coefficients = weights.T @ differences
-    leverage = np.einsum("sq,sq->s", weights, terms)
+    parts = terms @ np.linalg.pinv(terms.T @ terms, rcond=RANK, hermitian=True)  # of samples in coefficients
+    coefficients = parts.T @ differences
+    leverage = np.einsum("sq,sq->s", parts, terms)
     missed = (differences - terms @ coefficients) / (1 - leverage)
-    errors = np.sqrt((weights**2).T @ missed**2)
+    errors = np.sqrt((parts**2).T @ missed**2)
     widening = stdtrit(len(terms) - terms.shape[1], 0.975) / Z_95  # so that 1.96 errors are 95%
     return unit * coefficients, unit * errors * widening
 
