@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from sklearn.datasets import make_friedman1
 
 from fairpool.consortium.output import NO_OPTIMUM, write_output
@@ -11,9 +12,9 @@ from fairpool.models import descent
 from tests.support.projects import project, write
 
 
-def friedman(folder):
+def friedman(folder, seed):
     """Friedman's function of 2000 rows at three parties; the model is the default one."""
-    X, y = make_friedman1(2000, n_features=6, noise=0.5, random_state=0)
+    X, y = make_friedman1(2000, n_features=6, noise=0.5, random_state=seed)
     columns = [*(f"x{k}" for k in range(6)), "y"]
     everything = pa.table(dict(zip(columns, np.column_stack([X, y]).round(4).T, strict=True)))
     text = 'name = "Friedman"\ntarget = "y"\n'
@@ -26,9 +27,10 @@ def friedman(folder):
     return folder
 
 
-def test_hyperparameters_of_friedmans_function_are_learned(tmp_path):
+@pytest.mark.parametrize("seed", [0, 5])
+def test_hyperparameters_of_friedmans_function_are_learned(tmp_path, seed):
     """The search used to stay where it began: noise 2.74, v_N = 83, rewards of 100, 81 and 69 per cent."""
-    run = execute(prepare(friedman(tmp_path)), seed=1)
+    run = execute(prepare(friedman(tmp_path, seed)), seed=1)
     game, rewards = run.collaboration.game, run.collaboration.rewards
     noise = run.preparation.encoding.scale * run.built.model.noise_variance**0.5
     assert abs(noise - 0.5) < 0.02

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.datasets import make_friedman1
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, Matern, RationalQuadratic, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, RationalQuadratic, WhiteKernel
 
 import fairpool as fp
 from fairpool.models import descent, hyperparameters
@@ -177,3 +177,13 @@ def test_a_search_from_elsewhere_is_not_followed_to_where_labels_have_no_noise()
     """Fifty rows, mostly noise: interpolating them has the larger likelihood by 3.8 nats, and would be warned of."""
     found = problem(23, least_rows=40, most_rows=300)
     assert found.gp.fit_hyperparameters(found.X, found.y).noise_variance > 0.1
+
+
+@pytest.mark.filterwarnings("ignore:the best noise variance found:fairpool.FairpoolWarning")
+@pytest.mark.parametrize("bounds", [(1e-200, 1e5), (1e-5, 1e5), (0, np.inf)])
+@pytest.mark.parametrize("label", [0.0, 1.0])
+def test_labels_that_are_all_alike_and_any_bounds_end_the_search(bounds, label):
+    X = np.linspace(0, 1, 20)[:, None]
+    start = fp.GaussianProcess(ConstantKernel(1.0, bounds) * RBF(1.0, (1e-5, 1e5)), 0.3)
+    fitted = start.fit_hyperparameters(X, np.full(20, label))
+    assert fitted.log_marginal_likelihood(X, np.full(20, label)) > 50

@@ -77,6 +77,13 @@ def test_a_sparse_gp_is_learned(number):
     learned_likelihood(found.sparse_gp, found.X, found.y)
 
 
+@pytest.mark.parametrize("number", [3, 21, 42])
+def test_a_sparse_gp_is_learned_about_as_well_as_from_many_starts(number):
+    found = sparse_problem(number)
+    ours = learned_likelihood(found.sparse_gp, found.X, found.y)
+    assert ours >= best_of_many_starts(found, np.random.default_rng(number)) - 0.1
+
+
 @pytest.mark.soak
 def test_sixty_exact_gps_are_learned_as_well_as_by_scikit_learn():
     """Same start, same bounds, at most 300 rows. Measured: none is below, 11 are above by more than 1e-3 nats."""
