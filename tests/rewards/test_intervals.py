@@ -155,12 +155,12 @@ def test_rewards_at_the_estimated_rho_s_are_stable_although_it_may_be_far_from_t
 def test_intervals_of_a_hundred_parties_of_four_kinds(seed):
     clones = CloneGame(types=4, each=25, seed=seed)
     found = coverage(clones.game, clones.phi, evaluations=3000, seeds=range(150))
-    assert min(found.values()) >= 0.95, found
+    assert min(found.values()) >= 0.97, found
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("evaluations", [400, 1000])
 def test_intervals_of_twenty_parties(evaluations):
-    game = heterogeneous(20, 1)
-    found = coverage(game, fp.shapley(game, "exact").values, evaluations, seeds=range(200))
-    assert min(found.values()) >= 0.95, found
+    phi = fp.shapley(heterogeneous(20, 1), "exact").values
+    found = coverage(heterogeneous(20, 1), phi, evaluations, seeds=range(200))
+    assert min(found.values()) >= 0.97, found
