@@ -97,7 +97,7 @@ def test_a_kernel_that_overflows_is_refused():
         def __call__(self, X, Y=None, eval_gradient=False):
             return np.full((len(X), len(X if Y is None else Y)), np.inf)
 
-    from fairpool.models.cholesky import lower_factor
+    from fairpool.linear_algebra.cholesky import lower_factor
 
     with pytest.raises(ValueError, match="has values that are not finite"):
         lower_factor(Overflowing()(X))

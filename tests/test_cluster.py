@@ -15,13 +15,13 @@ from distributed import Client
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
-from fairpool.checkpoint import Checkpoint
-from fairpool.cluster import open_executor
+from fairpool.compute.checkpoint import Checkpoint
+from fairpool.compute.cluster import open_executor
+from fairpool.compute.workers import Workers
 from fairpool.consortium.statistics import summarise_files
-from fairpool.encoding import NumberColumn, TableEncoding
 from fairpool.errors import ClusterError
 from fairpool.paper.reproduction import reproduce
-from fairpool.workers import Workers
+from fairpool.tables.encoding import NumberColumn, TableEncoding
 from tests.support.dask_cluster import cluster
 from tests.support.examples import MODELS, make_parties
 from tests.support.projects import fairpool, fairpool_process, project
@@ -291,7 +291,7 @@ def web_server():
 
 @pytest.fixture
 def short_patience(monkeypatch):
-    monkeypatch.setattr("fairpool.cluster.SECONDS", 1)
+    monkeypatch.setattr("fairpool.compute.cluster.SECONDS", 1)
 
 
 def test_something_that_never_answers_is_no_scheduler(short_patience):

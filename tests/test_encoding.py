@@ -2,8 +2,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
 from fairpool.errors import DataError
+from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
 
 ENCODING = TableEncoding((CategoryColumn("kind", ("a", "b")), NumberColumn("x", 3.0, 2.0)), "y", 10.0, 5.0)
 

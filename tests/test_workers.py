@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import fairpool as fp
-from fairpool.checkpoint import Checkpoint, digest_of
-from fairpool.cluster import open_executor
+from fairpool.compute.checkpoint import Checkpoint, digest_of
+from fairpool.compute.cluster import open_executor
+from fairpool.compute.memory import machine_memory, refuse_beyond_memory
+from fairpool.compute.workers import Workers, as_workers
 from fairpool.errors import DataError, FairpoolWarning
-from fairpool.memory import machine_memory, refuse_beyond_memory
-from fairpool.workers import Workers, as_workers
 from tests.support.examples import MODELS, make_parties
 from tests.support.worker_tasks import blas_threads, die_unless_in
 
@@ -190,7 +190,7 @@ def test_a_digest_tells_arrays_apart():
 
 
 def test_what_does_not_fit_is_refused_beforehand(monkeypatch):
-    monkeypatch.setattr("fairpool.memory.machine_memory", lambda: 2**20)
+    monkeypatch.setattr("fairpool.compute.memory.machine_memory", lambda: 2**20)
     with pytest.raises(
         DataError, match=r"an exact Gaussian process of 400 rows needs about .* GiB of memory, and there"
     ):
@@ -204,7 +204,7 @@ def test_what_does_not_fit_is_refused_beforehand(monkeypatch):
 def test_memory_is_asked_for_by_what_is_asked_for(monkeypatch):
     """All values need more than some; samples need room, too."""
     some, all_ = (fp.information.KernelSpace.memory([20] * 6, all_values=a, workers=2) for a in (False, True))
-    monkeypatch.setattr("fairpool.memory.machine_memory", lambda: (some + all_) / 2 / 0.8)
+    monkeypatch.setattr("fairpool.compute.memory.machine_memory", lambda: (some + all_) / 2 / 0.8)
     small = [20] * 6
     with (
         ThreadPoolExecutor(2) as pool,
@@ -230,11 +230,11 @@ def test_a_containers_limit_counts(monkeypatch, tmp_path):
     whole = machine_memory()
     (tmp_path / "limit").write_text(f"{whole // 2}\n")
     (tmp_path / "none").write_text("max\n")
-    monkeypatch.setattr("fairpool.memory.LIMITS", [tmp_path / "none", tmp_path / "missing"])
+    monkeypatch.setattr("fairpool.compute.memory.LIMITS", [tmp_path / "none", tmp_path / "missing"])
     assert machine_memory() >= whole
-    monkeypatch.setattr("fairpool.memory.LIMITS", [tmp_path / "limit"])
+    monkeypatch.setattr("fairpool.compute.memory.LIMITS", [tmp_path / "limit"])
     assert machine_memory() == whole // 2
     monkeypatch.delattr(os, "sysconf")  # as on Windows
     assert machine_memory() == whole // 2
-    monkeypatch.setattr("fairpool.memory.LIMITS", [])
+    monkeypatch.setattr("fairpool.compute.memory.LIMITS", [])
     assert machine_memory() > whole

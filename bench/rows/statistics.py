@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 
 from bench.games import regression
 from bench.measure import FOLDER, Row, interleaved, quick, same
+from fairpool.compute.workers import Workers
 from fairpool.consortium.statistics import summarise_files
-from fairpool.encoding import NumberColumn, TableEncoding
 from fairpool.models import PartySummary
-from fairpool.workers import Workers
+from fairpool.tables.encoding import NumberColumn, TableEncoding
 
 ROWS, COLUMNS, GROUPS = 5_000_000, 20, 50
 FILE = FOLDER / "data" / "five-million-rows.parquet"

@@ -34,12 +34,11 @@ if TYPE_CHECKING:
         BayesianLinearRegression,
         GaussianProcess,
         NetworkFeatures,
-        PartySummary,
         SparseGaussianProcess,
         inducing_points,
         mnlp,
     )
-    from fairpool.parties import Party
+    from fairpool.parties import Party, PartySummary
     from fairpool.realisation import ModelReward, load_reward, noise_levels, realise
     from fairpool.rewards import RewardScheme, check_incentives, check_party_monotonicity, check_strict_monotonicity
     from fairpool.values import Game, InformationGain, TableGame, ValidationGain, check_properties
@@ -92,7 +91,7 @@ HOMES = {
     "ModelReward": "realisation",
     "NetworkFeatures": "models",
     "Party": "parties",
-    "PartySummary": "models",
+    "PartySummary": "parties",
     "RewardScheme": "rewards",
     "SparseGaussianProcess": "models",
     "TableGame": "values",

@@ -13,19 +13,19 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairpool.arrays import TINY, FloatArray, as_generator, read_only
 from fairpool.audit import find_duplicates, held_out_residuals
+from fairpool.compute.files import write_atomically
+from fairpool.compute.workers import Workers
 from fairpool.contributions import Contributions, shapley
 from fairpool.errors import FairpoolWarning
-from fairpool.files import write_atomically
-from fairpool.models import Model, PartySummary
-from fairpool.parties import Party
+from fairpool.models import Model
+from fairpool.parties import Party, PartySummary
 from fairpool.percent import as_percent
 from fairpool.realisation import ModelReward, realise
 from fairpool.rewards import RewardScheme, check_incentives
+from fairpool.tables.arrays import TINY, FloatArray, as_generator, read_only
 from fairpool.values import InformationGain
 from fairpool.verdicts import Verdicts
-from fairpool.workers import Workers
 
 SAMPLING_SEED = 0
 """Which coalitions are sampled is no secret, and the same in every run: so a run can be resumed."""

@@ -4,12 +4,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from fairpool.compute.workers import no_progress
 from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.intake import Moments
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.statistics import encoded_batches
 from fairpool.consortium.tables import Source
-from fairpool.workers import no_progress
 from tests.support.projects import project, table, write
 
 

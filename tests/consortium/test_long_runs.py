@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import typer
 
-from fairpool.checkpoint import Checkpoint
+from fairpool.cli.screen import screen
+from fairpool.compute.checkpoint import Checkpoint
+from fairpool.compute.workers import Workers
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
-from fairpool.screen import screen
-from fairpool.workers import Workers
 from tests.support.die_before import run_and_die
 from tests.support.projects import COMMAND, fairpool, project
 

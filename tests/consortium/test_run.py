@@ -445,7 +445,7 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_anything_is_compute
 
 
 def test_an_unexpected_fault_shows_no_traceback(monkeypatch, capsys):
-    from fairpool.screen import screen
+    from fairpool.cli.screen import screen
 
     with pytest.raises(typer.Exit, match="2"), screen(quiet=False, as_json=False):
         raise RuntimeError("a bug")

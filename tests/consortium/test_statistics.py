@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
+from fairpool.compute.workers import Workers
 from fairpool.consortium import intake, statistics, tables
 from fairpool.consortium.faults import Columns
 from fairpool.consortium.intake import Piece, survey, survey_problems
 from fairpool.consortium.statistics import row_keys, summarise_files
 from fairpool.consortium.tables import Source
-from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
 from fairpool.errors import DataError
-from fairpool.workers import Workers
+from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
 from tests.support.examples import COVARIANCE, INDUCING, P, network
 from tests.support.projects import write
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairpool as fp
-from fairpool.checkpoint import Checkpoint
+from fairpool.compute.checkpoint import Checkpoint
+from fairpool.compute.workers import Workers
 from fairpool.contributions.complements import fewest_evaluations
-from fairpool.workers import Workers
 from tests.support import oracles
 from tests.support.examples import MODELS, make_parties
 from tests.support.games import tables
@@ -142,7 +142,7 @@ def test_bad_requests_are_refused(arguments, text):
 
 
 def test_a_sample_that_does_not_fit_into_memory_is_refused(monkeypatch):
-    monkeypatch.setattr("fairpool.memory.machine_memory", lambda: 2**20)
+    monkeypatch.setattr("fairpool.compute.memory.machine_memory", lambda: 2**20)
     with pytest.raises(
         ValueError, match=r"a sample of 1000000 coalitions of 3 parties needs about .*; give fewer eval"
     ):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import fairpool as fp
-from fairpool.information import elimination, kernel_space, reward_curve, weight_space
+from fairpool.information import kernel_space, reward_curve, weight_space
+from fairpool.linear_algebra import elimination
 from fairpool.values import tolerance_of
 from tests.support import oracles
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import DotProduct
 
 import fairpool as fp
-from fairpool.models.rounding import coarse_rounding, fine_rounding
+from fairpool.linear_algebra.rounding import coarse_rounding, fine_rounding
 from fairpool.values import tolerance_of
 
 

@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from fairpool.arrays import FloatArray
+from fairpool.compute.workers import Workers
 from fairpool.consortium.fault_texts import fault_texts, plain_name
 from fairpool.consortium.faults import LARGEST, Columns, Fault, Faults
 from fairpool.consortium.tables import Batch, Place, Source, is_parquet, read_batches, row_groups
 from fairpool.consortium.tolerant_reading import read_tolerantly
-from fairpool.encoding import level_counts, levels_in_words
 from fairpool.errors import DataError, few, shown
-from fairpool.workers import Workers
+from fairpool.tables.arrays import FloatArray
+from fairpool.tables.encoding import level_counts, levels_in_words
 
 PIECE_ROWS = 1 << 19
 """Row groups of a Parquet file are one task until they have as many rows as this."""

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.arrays import FloatArray
 from fairpool.consortium.configuration import ModelSection
 from fairpool.consortium.kernel_expression import parse_kernel
-from fairpool.encoding import TableEncoding
 from fairpool.models import (
     BayesianLinearRegression,
     GaussianProcess,
@@ -20,6 +18,8 @@ from fairpool.models import (
 )
 from fairpool.models.hyperparameters import SearchWarning
 from fairpool.models.kernels import leaves
+from fairpool.tables.arrays import FloatArray
+from fairpool.tables.encoding import TableEncoding
 
 LEARN_ROWS = {"gp": 1000, "sparse_gp": 4000, "blr": 100_000, "network": 100_000}
 """From how many rows hyperparameters are learned at most; more would take long and change little."""

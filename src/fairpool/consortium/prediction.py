@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from fairpool.compute.files import write_atomically
+from fairpool.compute.workers import Progress, Workers, no_progress
 from fairpool.consortium.fault_texts import fault_texts
 from fairpool.consortium.faults import Columns
 from fairpool.consortium.intake import survey
 from fairpool.consortium.tables import Source, column_names, read_batches, sha256
 from fairpool.contributions.sampling import Z_95
-from fairpool.encoding import CategoryColumn, TableEncoding
 from fairpool.errors import DataError, FairpoolWarning
-from fairpool.files import write_atomically
 from fairpool.realisation import load_reward
-from fairpool.workers import Progress, Workers, no_progress
+from fairpool.tables.encoding import CategoryColumn, TableEncoding
 
 Rows = tuple[tuple[str, ...], list[list[float]]]
 """Column names, and rows of numbers."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from fairpool.compute.workers import Workers, is_dask
 from fairpool.consortium.columns import (
     choose_features,
     column_problems,
@@ -19,9 +20,8 @@ from fairpool.consortium.configuration import Configuration, read_configuration
 from fairpool.consortium.intake import Moments, Survey, survey, survey_problems
 from fairpool.consortium.levels import choose_levels, level_problems, level_warnings
 from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names, sha256
-from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
 from fairpool.errors import ConfigurationError, FairpoolError
-from fairpool.workers import Workers, is_dask
+from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
 
 T = TypeVar("T")
 

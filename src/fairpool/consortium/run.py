@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairpool.arrays import FloatArray
 from fairpool.audit import duplicates_of_keys, held_out_residuals
 from fairpool.collaboration import Collaboration, collaborate
+from fairpool.compute.memory import refuse_beyond_memory
+from fairpool.compute.workers import Progress, Workers
 from fairpool.consortium.intake import Survey
 from fairpool.consortium.model_building import BuiltModel, build_model
 from fairpool.consortium.preparation import Preparation
@@ -22,15 +23,14 @@ from fairpool.consortium.scrutiny import (
     residual_warnings,
 )
 from fairpool.consortium.statistics import encoded_batches, row_keys, summarise_files
-from fairpool.encoding import TableEncoding
 from fairpool.errors import FairpoolWarning
 from fairpool.information import KernelSpace
-from fairpool.memory import refuse_beyond_memory
-from fairpool.models import PartySummary, WeightModel
-from fairpool.parties import Party
+from fairpool.models import WeightModel
+from fairpool.parties import Party, PartySummary
 from fairpool.report.scores import Scores, score_models
+from fairpool.tables.arrays import FloatArray
+from fairpool.tables.encoding import TableEncoding
 from fairpool.values.game import EXACT_LIMIT
-from fairpool.workers import Progress, Workers
 
 SAMPLE_ROWS = 5000
 """Of each party, how many rows are kept to learn hyperparameters from and to look at residuals."""

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.arrays import FloatArray
 from fairpool.audit import places_in
 from fairpool.collaboration import Collaboration
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.tables import line_of
-from fairpool.encoding import NumberColumn
 from fairpool.models import WeightPosterior
 from fairpool.parties import Party
+from fairpool.tables.arrays import FloatArray
+from fairpool.tables.encoding import NumberColumn
 
 SUSPICIOUS_RESIDUAL = 2.0
 """Labels that are this many predicted standard deviations off, on average, deserve a look."""

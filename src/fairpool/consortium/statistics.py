@@ -8,13 +8,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from fairpool.arrays import FloatArray
+from fairpool.compute.workers import Progress, Workers
 from fairpool.consortium.intake import Piece, Survey, complete_rows
 from fairpool.consortium.tables import BATCH_ROWS, read_batches
-from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
-from fairpool.models import PartySummary, WeightModel
-from fairpool.workers import Progress, Workers
+from fairpool.models import WeightModel
+from fairpool.parties import PartySummary
+from fairpool.tables.arrays import FloatArray
+from fairpool.tables.encoding import TableEncoding
 
 BLOCK_VALUES = 1 << 18
 """So many features are made of rows at once: few enough for a processor's cache."""

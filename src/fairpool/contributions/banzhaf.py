@@ -4,13 +4,13 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from fairpool.arrays import FloatArray, as_generator, read_only
 from fairpool.coalitions import with_party, without_party
+from fairpool.compute.workers import Workers, as_workers
 from fairpool.contributions.complements import estimate, fewest_evaluations
 from fairpool.contributions.contributions import Contributions, exactly
 from fairpool.contributions.shapley import check_request, how_many_evaluations
+from fairpool.tables.arrays import FloatArray, as_generator, read_only
 from fairpool.values import Game
-from fairpool.workers import Workers, as_workers
 
 
 def banzhaf(

@@ -19,12 +19,12 @@ from math import comb
 import numpy as np
 from scipy.special import stdtrit
 
-from fairpool.arrays import TINY, FloatArray
+from fairpool.compute.memory import refuse_beyond_memory
+from fairpool.compute.workers import Workers
 from fairpool.contributions.sampling import CHUNK, Z_95, Estimate, Memberships, known_coalitions
-from fairpool.memory import refuse_beyond_memory
+from fairpool.tables.arrays import TINY, FloatArray
 from fairpool.values import Game
 from fairpool.values.game import Evaluator
-from fairpool.workers import Workers
 
 PAIRS_PER_PARTY = 5
 """At least: a coefficient needs several samples, and so does its error."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.arrays import FloatArray, as_numbers, read_only
+from fairpool.tables.arrays import FloatArray, as_numbers, read_only
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from fairpool.arrays import TINY, FloatArray
+from fairpool.compute.memory import refuse_beyond_memory
+from fairpool.compute.workers import Workers
 from fairpool.contributions.surrogate import FOLDS, Bands, Features, Surrogate, contrast
-from fairpool.memory import refuse_beyond_memory
+from fairpool.tables.arrays import TINY, FloatArray
 from fairpool.values import Game
 from fairpool.values.game import Evaluator
-from fairpool.workers import Workers
 
 Z_95 = 1.96
 """Half the width of a 95% interval, in standard errors."""

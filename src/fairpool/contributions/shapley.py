@@ -5,14 +5,14 @@ from math import comb
 
 import numpy as np
 
-from fairpool.arrays import FloatArray, as_count, as_generator, read_only
 from fairpool.coalitions import sizes, with_party, without_party
+from fairpool.compute.workers import Workers, as_workers
 from fairpool.contributions.contributions import Contributions, exactly
 from fairpool.contributions.sampling import estimate, fewest_evaluations
 from fairpool.errors import GameError, cut, shown
+from fairpool.tables.arrays import FloatArray, as_count, as_generator, read_only
 from fairpool.values import Game
 from fairpool.values.game import check_game
-from fairpool.workers import Workers, as_workers
 
 EVALUATIONS = 5000
 """How many coalitions are valued by default, where not all are, and .."""

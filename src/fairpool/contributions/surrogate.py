@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.arrays import TINY, FloatArray
+from fairpool.tables.arrays import TINY, FloatArray
 
 FOLDS = 10
 """The samples are split into so many parts; what is used on one is fitted on the others."""

@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotri
 
-from fairpool.arrays import FloatArray
-from fairpool.checkpoint import digest_of
 from fairpool.coalitions import members, subset_sums, with_party, without_party
-from fairpool.information.elimination import Elimination
-from fairpool.information.log_determinant import half_log_determinant
+from fairpool.compute.checkpoint import digest_of
+from fairpool.compute.workers import Workers, as_workers
 from fairpool.information.reward_curve import (
     DenseCurve,
     PencilCurve,
@@ -27,9 +25,11 @@ from fairpool.information.reward_curve import (
     SharedSpectrumCurve,
     remaining_precision,
 )
-from fairpool.models.cholesky import lower_factor
-from fairpool.models.rounding import coarse_rounding, fine_rounding
-from fairpool.workers import Workers, as_workers
+from fairpool.linear_algebra.cholesky import lower_factor
+from fairpool.linear_algebra.elimination import Elimination
+from fairpool.linear_algebra.log_determinant import half_log_determinant
+from fairpool.linear_algebra.rounding import coarse_rounding, fine_rounding
+from fairpool.tables.arrays import FloatArray
 
 MANY_PARTIES = 12
 """From this many parties on, one decomposition with eigenvectors is cheaper than some factorisations per party."""
@@ -71,7 +71,7 @@ class KernelSpace:
 
     @cached_property
     def rounding_error(self) -> float:
-        """How far rounding may put any coalition's value off (see `fairpool.models.rounding`).
+        """How far rounding may put any coalition's value off (see `fairpool.linear_algebra.rounding`).
 
         Everybody's matrix serves for all: (B_CC^-1)_ii is at most (B^-1)_ii.
         """

@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import eigh
 
-from fairpool.arrays import FloatArray
-from fairpool.information.log_determinant import half_log_determinant
+from fairpool.linear_algebra.log_determinant import half_log_determinant
+from fairpool.tables.arrays import FloatArray
 
 PATIENCE = 6
 """How many evaluations are done by factorising; then eigenvalues, which cost about eight, are worth it."""

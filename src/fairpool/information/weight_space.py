@@ -13,13 +13,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.arrays import FloatArray
-from fairpool.checkpoint import digest_of
 from fairpool.coalitions import members
-from fairpool.information.log_determinant import half_log_determinant, half_log_determinants
+from fairpool.compute.checkpoint import digest_of
+from fairpool.compute.workers import Workers, as_workers
 from fairpool.information.reward_curve import DenseCurve, PencilCurve, RewardCurve, remaining_precision
-from fairpool.models.rounding import coarse_rounding, fine_rounding
-from fairpool.workers import Workers, as_workers
+from fairpool.linear_algebra.log_determinant import half_log_determinant, half_log_determinants
+from fairpool.linear_algebra.rounding import coarse_rounding, fine_rounding
+from fairpool.tables.arrays import FloatArray
 
 TASK_PARTIES = 6
 """A task is one choice for this many parties at most .."""
@@ -58,7 +58,7 @@ class WeightSpace:
 
     @cached_property
     def rounding_error(self) -> float:
-        """How far rounding may put any coalition's value off (see `fairpool.models.rounding`).
+        """How far rounding may put any coalition's value off (see `fairpool.linear_algebra.rounding`).
 
         The parties' own bounds add up to one for every coalition C: (B_C)_ii is at most the sum of its members'
         (B_j)_ii, and (B_C^-1)_ii at most each member's (B_j^-1)_ii.

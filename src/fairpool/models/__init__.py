@@ -14,7 +14,7 @@ from fairpool.models.inducing import inducing_points
 from fairpool.models.metrics import mnlp
 from fairpool.models.posteriors import KernelPosterior, Posterior, TrainedPosterior, WeightPosterior
 from fairpool.models.sparse_gp import SparseGaussianProcess
-from fairpool.models.weight_model import PartySummary, WeightModel
+from fairpool.models.weight_model import WeightModel
 
 Model = GaussianProcess | WeightModel
 """Any Bayesian model that fairpool can value data with."""
@@ -25,7 +25,6 @@ __all__ = [
     "KernelPosterior",
     "Model",
     "NetworkFeatures",
-    "PartySummary",
     "Posterior",
     "SparseGaussianProcess",
     "TrainedPosterior",

@@ -6,7 +6,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from fairpool.arrays import (
+from fairpool.errors import DataError, shown
+from fairpool.models.features import apply_features
+from fairpool.models.hyperparameters import NOISE_BOUNDS, check_noise_bounds, noise_notes, say
+from fairpool.models.weight_model import WeightModel
+from fairpool.tables.arrays import (
     FloatArray,
     as_matrix,
     as_numeric,
@@ -15,10 +19,6 @@ from fairpool.arrays import (
     read_only,
     with_unit_diagonal,
 )
-from fairpool.errors import DataError, shown
-from fairpool.models.features import apply_features
-from fairpool.models.hyperparameters import NOISE_BOUNDS, check_noise_bounds, noise_notes, say
-from fairpool.models.weight_model import WeightModel
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.arrays import FloatArray
+from fairpool.tables.arrays import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 """x [n] -> value, gradient [n]; it raises `numpy.linalg.LinAlgError` where it cannot be computed."""

@@ -10,8 +10,8 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
-from fairpool.arrays import FloatArray, as_generator, as_matrix, as_vector, read_only
 from fairpool.errors import DataError
+from fairpool.tables.arrays import FloatArray, as_generator, as_matrix, as_vector, read_only
 
 ACTIVATIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "identity": lambda Z: Z,

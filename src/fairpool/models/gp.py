@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
-from fairpool.arrays import FloatArray, as_labels, as_matrix, as_noise, as_one_set_of_labels, positive
+from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.models import kernels
-from fairpool.models.cholesky import lower_factor
 from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood, say
 from fairpool.models.likelihoods import gp_likelihood
 from fairpool.models.posteriors import KernelPosterior
+from fairpool.tables.arrays import FloatArray, as_labels, as_matrix, as_noise, as_one_set_of_labels, positive
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from fairpool.arrays import TINY, FloatArray, as_count, as_generator
 from fairpool.errors import DataError, FairpoolWarning, shown
 from fairpool.models.descent import Descent, minimise
 from fairpool.models.kernels import check_dimensions
+from fairpool.tables.arrays import TINY, FloatArray, as_count, as_generator
 
 NOISE_BOUNDS = (1e-5, 1e5)
 """Where the noise variance is searched, the same as scikit-learn's WhiteKernel."""

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from fairpool.arrays import FloatArray, as_count, as_generator, as_matrix
 from fairpool.errors import DataError, cut
 from fairpool.models import kernels
+from fairpool.tables.arrays import FloatArray, as_count, as_generator, as_matrix
 
 
 def inducing_points(

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.gaussian_process import kernels as sk
 
-from fairpool.arrays import FloatArray
+from fairpool.tables.arrays import FloatArray
 
 Pullback = Callable[[FloatArray], FloatArray]
 """From G [m, q] to the derivatives of sum_ij G_ij K_ij by the kernel's theta (logarithms, as in scikit-learn)."""

@@ -4,10 +4,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
-from fairpool.arrays import FloatArray
 from fairpool.errors import KernelError, shown
-
-VALID = "use a valid kernel (RBF, Matern, RationalQuadratic, DotProduct, their sums and products)"
+from fairpool.linear_algebra.cholesky import VALID
+from fairpool.tables.arrays import FloatArray
 
 ALWAYS_POSITIVE = (sk.ConstantKernel, sk.RBF, sk.Matern, sk.RationalQuadratic, sk.DotProduct)
 """Kernels that are positive definite in any dimension and for all parameters that scikit-learn admits."""

@@ -7,8 +7,8 @@ from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-from fairpool.arrays import TINY, FloatArray
 from fairpool.models.kernel_gradients import kernel_with_gradient
+from fairpool.tables.arrays import TINY, FloatArray
 
 LOG_2PI = float(np.log(2 * np.pi))
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.arrays import FloatArray
 from fairpool.errors import DataError
+from fairpool.tables.arrays import FloatArray
 
 
 def mnlp(y: Any, mean: Any, variance: Any) -> Any:

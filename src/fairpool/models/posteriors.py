@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from fairpool.arrays import FloatArray, as_matrix
 from fairpool.errors import DataError
+from fairpool.tables.arrays import FloatArray, as_matrix
 
 if TYPE_CHECKING:
     from fairpool.models.gp import GaussianProcess

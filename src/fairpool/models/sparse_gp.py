@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from fairpool.arrays import FloatArray, as_matrix, as_one_set_of_labels, positive
 from fairpool.errors import DataError, KernelError
+from fairpool.linear_algebra.cholesky import lower_factor
+from fairpool.linear_algebra.rounding import EPS, SEVERAL
 from fairpool.models import kernels
-from fairpool.models.cholesky import lower_factor
 from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood, say
 from fairpool.models.likelihoods import dtc_likelihood, inducing_covariance
-from fairpool.models.rounding import EPS, SEVERAL
 from fairpool.models.weight_model import WeightModel
+from fairpool.tables.arrays import FloatArray, as_matrix, as_one_set_of_labels, positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class SparseGaussianProcess(WeightModel):
         """How far rounding of M may put a value off; it matters where inducing points are close for the kernel.
 
         v = 1/2 log|M + G| - 1/2 log|M|, G = L_U P L_U^T, changes by 1/2 tr(((M + G)^-1 - M^-1) dM). Each entry of M
-        is rounded by some eps of its size, and what matters is the diagonal, as in `fairpool.models.rounding`:
+        is rounded by some eps of its size, and what matters is the diagonal, as in `fairpool.linear_algebra.rounding`:
 
             M^-1 - (M + G)^-1 = L_U^-T F L_U^-1,    F = I - (I + P)^-1
         """

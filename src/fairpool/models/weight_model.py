@@ -5,114 +5,22 @@ and parties. So a party can be summarised batch by batch, or by itself, and no r
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve
 
-from fairpool.arrays import (
+from fairpool.errors import DataError
+from fairpool.linear_algebra.cholesky import lower_factor
+from fairpool.models.posteriors import WeightPosterior
+from fairpool.parties import Party, PartySummary
+from fairpool.tables.arrays import (
     FloatArray,
-    as_count,
     as_labels,
     as_matrix,
     as_noise,
-    as_numeric,
     as_one_set_of_labels,
-    positive,
-    read_only,
-    with_unit_diagonal,
 )
-from fairpool.errors import DataError, shown
-from fairpool.models.cholesky import lower_factor
-from fairpool.models.posteriors import WeightPosterior
-from fairpool.parties import Party
-
-
-@dataclass(frozen=True, eq=False)
-class PartySummary:
-    """A party's sufficient statistics for a weight-space model; two of the same party add up.
-
-    Paper: App. E.5, with the sums over rows done beforehand.
-
-    Attributes:
-        name: The party.
-        gram: G = A^T A over its rows' whitened features A [d, d].
-        moment: A^T (y - prior mean) [d].
-        noise_variance: Variance of its labels' noise.
-        rows: How many rows went in.
-        inputs: Number p of input columns.
-        probe: What the model's features are at a few fixed inputs, to tell summaries of different models apart.
-    """
-
-    name: str
-    gram: FloatArray
-    moment: FloatArray
-    noise_variance: float
-    rows: int
-    inputs: int
-    probe: FloatArray
-
-    def __post_init__(self) -> None:
-        where = f'the summary of "{self.name}"'
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise DataError(f"a summary's party is named {shown(self.name)}; give it a name that is not empty")
-        for field in ("gram", "moment", "probe"):
-            values = read_only(as_numeric(getattr(self, field), f"{where}: {field}"))
-            if not np.isfinite(values).all():
-                raise DataError(f"{where}: {field} has values that are not finite")
-            object.__setattr__(self, field, values)
-        d = len(self.moment) if self.moment.ndim == 1 else -1
-        if self.gram.shape != (d, d) or self.probe.ndim != 2:
-            raise DataError(
-                f"{where}: gram {self.gram.shape} and moment {self.moment.shape} do not fit: [d, d] and [d]"
-            )
-        if not _is_sum_of_squares(self.gram):
-            raise DataError(f"{where}: gram is not a sum of squares (symmetric, without negative eigenvalues)")
-        object.__setattr__(self, "noise_variance", positive(self.noise_variance, f"{where}: noise_variance"))
-        as_count(self.rows, f"{where}: rows", 0)
-
-    def refuse_other_model(self, probe: FloatArray) -> None:
-        """Refuse a model whose features differ from those this summary was made with."""
-        same = self.probe.shape == probe.shape
-        if same:
-            # Per feature, since each has a unit of its own.
-            allowed = 1e-6 * np.abs(probe) + 1e-9 * np.abs(probe).max(axis=0)
-            same = bool((np.abs(self.probe - probe) <= allowed).all())
-        if not same:
-            raise DataError(
-                f'the summary of "{self.name}" was made with another model; summarise all with the same one'
-            )
-
-    def __add__(self, other: "PartySummary") -> "PartySummary":
-        if self.name != other.name:
-            raise DataError(f'summaries of "{self.name}" and "{other.name}" are not of one party')
-        other.refuse_other_model(self.probe)
-        if not self.rows or not other.rows:  # an empty batch says nothing, of its noise neither
-            return self if self.rows else other
-        if self.noise_variance != other.noise_variance:
-            raise DataError(
-                f'batches of "{self.name}" have noise variances {self.noise_variance} and {other.noise_variance}'
-            )
-        return replace(
-            self, gram=self.gram + other.gram, moment=self.moment + other.moment, rows=self.rows + other.rows
-        )
-
-    def __repr__(self) -> str:
-        return f"PartySummary({self.name!r}, {self.rows} rows, {len(self.moment)} weights)"
-
-    def __len__(self) -> int:
-        return self.rows
-
-
-def _is_sum_of_squares(G: FloatArray) -> bool:
-    """Whether G is symmetric and has no negative eigenvalue, but for rounding and whatever the features' units."""
-    if not len(G):
-        return True
-    H = with_unit_diagonal(G)
-    if not np.isfinite(H).all() or np.abs(H - H.T).max() > 1e-9:
-        return False
-    return bool(np.linalg.eigvalsh(H)[0] >= -1e-9 * len(H))
 
 
 class WeightModel(ABC):

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import fetch_california_housing, fetch_openml, load_diabetes
 
-from fairpool.arrays import FloatArray
 from fairpool.errors import DataError
+from fairpool.tables.arrays import FloatArray
 
 FOLDER = "FAIRPOOL_DATA"
 """The environment variable that names a folder with california_housing.csv and boston_housing.csv."""

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.arrays import FloatArray
 from fairpool.errors import DataError
+from fairpool.tables.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,9 @@ from typing import Any
 import vl_convert
 from threadpoolctl import threadpool_limits
 
+from fairpool.compute.files import write_atomically
+from fairpool.compute.workers import Workers, as_workers
 from fairpool.errors import DataError, FairpoolError
-from fairpool.files import write_atomically
 from fairpool.paper import charts, claims
 from fairpool.paper.along_rho import run_along_rho
 from fairpool.paper.claims import Claim
@@ -25,7 +26,6 @@ from fairpool.paper.scatter import SETTINGS, run_split
 from fairpool.paper.valuation import run_valuation
 from fairpool.report.charts import styled
 from fairpool.report.report import templates
-from fairpool.workers import Workers, as_workers
 
 Rows = list[dict[str, Any]]
 Report = Callable[[str, int, int], None]

@@ -10,7 +10,6 @@ from functools import cache
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF, Matern
 
-from fairpool.arrays import FloatArray
 from fairpool.contributions import Contributions, shapley
 from fairpool.models import (
     BayesianLinearRegression,
@@ -26,6 +25,7 @@ from fairpool.paper.partitioning import partition
 from fairpool.parties import Party
 from fairpool.realisation import realise
 from fairpool.rewards import RewardScheme, check_incentives
+from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain
 
 RHOS = (1.0, 0.5)

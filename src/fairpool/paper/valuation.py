@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import wasserstein_distance
 
-from fairpool.arrays import FloatArray
 from fairpool.contributions import shapley
 from fairpool.paper.partitioning import partition
 from fairpool.paper.scatter import Split, california_network, friedman_gp
 from fairpool.parties import Party
+from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain, ValidationGain
 
 TRAINING, VALIDATION = 800, 200

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process import kernels as sk
 
-from fairpool.arrays import TINY, FloatArray
-from fairpool.encoding import CategoryColumn, NumberColumn, TableEncoding
 from fairpool.errors import RewardFileError, shown
 from fairpool.models import (
     BayesianLinearRegression,
@@ -16,6 +14,8 @@ from fairpool.models import (
     SparseGaussianProcess,
 )
 from fairpool.models.features import ACTIVATIONS
+from fairpool.tables.arrays import TINY, FloatArray
+from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
 
 KERNELS: dict[str, tuple[str, ...]] = {
     "ConstantKernel": ("constant_value",),

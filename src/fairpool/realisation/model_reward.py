@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fairpool.arrays import FloatArray
-from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError
 from fairpool.models import TrainedPosterior
+from fairpool.tables.arrays import FloatArray
+from fairpool.tables.encoding import TableEncoding
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from fairpool.arrays import FloatArray
 from fairpool.errors import RewardError, cut
+from fairpool.tables.arrays import FloatArray
 
 
 def label_noise(

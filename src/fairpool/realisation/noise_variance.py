@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from fairpool.arrays import FloatArray, as_numbers
 from fairpool.contributions import shapley
 from fairpool.errors import FairpoolWarning, GameError, RewardError, shown
 from fairpool.information import RewardCurve
 from fairpool.rewards.scheme import RewardScheme, round_down
+from fairpool.tables.arrays import FloatArray, as_numbers
 from fairpool.values import Game, InformationGain, tolerance_of
 
 ROUNDING = 2 * np.finfo(float).eps

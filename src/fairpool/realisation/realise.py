@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from fairpool.arrays import TINY, FloatArray, as_count, as_generator
 from fairpool.information import KernelSpace
 from fairpool.models import KernelPosterior, SparseGaussianProcess, TrainedPosterior, WeightModel
 from fairpool.realisation.model_reward import ModelReward
 from fairpool.realisation.noise import label_noise
 from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
+from fairpool.tables.arrays import TINY, FloatArray, as_count, as_generator
 from fairpool.values import Game, InformationGain
 
 MOST_FACTOR_BYTES = 1 << 30

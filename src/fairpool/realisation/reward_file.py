@@ -10,9 +10,8 @@ import numpy as np
 import safetensors.numpy
 from safetensors import SafetensorError, safe_open
 
-from fairpool.arrays import FloatArray
+from fairpool.compute.files import write_atomically
 from fairpool.errors import RewardFileError, shown
-from fairpool.files import write_atomically
 from fairpool.models import GaussianProcess, KernelPosterior, WeightPosterior
 from fairpool.realisation.model_codec import (
     decode_encoding,
@@ -23,6 +22,7 @@ from fairpool.realisation.model_codec import (
     text,
 )
 from fairpool.realisation.model_reward import ModelReward
+from fairpool.tables.arrays import FloatArray
 
 ENTRY = "fairpool"
 VERSION = 1

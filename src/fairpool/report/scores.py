@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fairpool.arrays import FloatArray
 from fairpool.models import Posterior, mnlp
 from fairpool.realisation import ModelReward
+from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain
 
 

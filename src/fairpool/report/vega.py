@@ -8,8 +8,8 @@ from pathlib import Path
 import vl_convert
 from platformdirs import user_cache_path
 
+from fairpool.compute.files import write_atomically
 from fairpool.errors import FairpoolError
-from fairpool.files import write_atomically
 
 
 @cache

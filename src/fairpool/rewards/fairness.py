@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.arrays import FloatArray, as_numbers
 from fairpool.coalitions import mask_of, name_of, names_of, sizes, with_pair, with_party, without_party
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
 from fairpool.contributions.shapley import subset_weights
 from fairpool.errors import GameError
 from fairpool.rewards.ties import snap_ties
+from fairpool.tables.arrays import FloatArray, as_numbers
 from fairpool.values import EXACT_LIMIT, Game, tolerance_of
 from fairpool.values.properties import monotone
 from fairpool.verdicts import Verdict, Verdicts, Witness

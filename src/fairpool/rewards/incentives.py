@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.arrays import FloatArray, as_numbers
 from fairpool.coalitions import Coalition, mask_of, members, name_of, names_of
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
 from fairpool.errors import GameError
 from fairpool.rewards.fairness import check_fairness
 from fairpool.rewards.stability import stability_of_grand_coalition, stable
+from fairpool.tables.arrays import FloatArray, as_numbers
 from fairpool.values import Game, tolerance_of
 from fairpool.values.game import check_game
 from fairpool.verdicts import Verdict, Verdicts, Witness

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from fairpool.arrays import FloatArray
 from fairpool.contributions import Contributions
+from fairpool.tables.arrays import FloatArray
 from fairpool.values import Game, tolerance_of
 from fairpool.values.properties import monotone
 

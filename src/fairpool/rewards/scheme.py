@@ -8,7 +8,6 @@ from math import floor
 
 import numpy as np
 
-from fairpool.arrays import FloatArray, read_only
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
 from fairpool.errors import FairpoolWarning, RewardError, cut, shown
@@ -19,6 +18,7 @@ from fairpool.rewards.intervals import (
     share_of_total_intervals,
 )
 from fairpool.rewards.ties import parties_up_to, snap_ties
+from fairpool.tables.arrays import FloatArray, read_only
 from fairpool.values import Game, check_properties, tolerance_of
 from fairpool.values.game import check_game
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from fairpool.arrays import FloatArray
 from fairpool.coalitions import mask_of, members, name_of, names_of
 from fairpool.contributions import Contributions
 from fairpool.rewards.ties import parties_surely_up_to, parties_up_to, snap_ties
+from fairpool.tables.arrays import FloatArray
 from fairpool.values import Game, tolerance_of
 from fairpool.values.properties import monotone
 from fairpool.verdicts import Verdict, Witness

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.arrays import FloatArray
 from fairpool.contributions.sampling import Z_95
+from fairpool.tables.arrays import FloatArray
 
 
 def snap_ties(phi: FloatArray, tolerance: float) -> FloatArray:

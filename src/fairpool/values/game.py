@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.arrays import FloatArray, read_only
 from fairpool.coalitions import Coalition, mask_of
+from fairpool.compute.workers import Workers, as_workers
 from fairpool.errors import GameError, shown
 from fairpool.parties import check_names
-from fairpool.workers import Workers, as_workers
+from fairpool.tables.arrays import FloatArray, read_only
 
 EXACT_LIMIT = 16
 """Up to this many parties, whatever needs all 2**n values may compute them without being asked to."""

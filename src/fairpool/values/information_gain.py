@@ -6,15 +6,15 @@ from typing import cast
 
 import numpy as np
 
-from fairpool.arrays import FloatArray, read_only
 from fairpool.coalitions import Coalition, mask_of, members
+from fairpool.compute.memory import refuse_beyond_memory
+from fairpool.compute.workers import Workers
 from fairpool.errors import DataError, shown
 from fairpool.information import KernelSpace, RewardCurve, WeightSpace
-from fairpool.memory import refuse_beyond_memory
-from fairpool.models import GaussianProcess, Model, PartySummary, TrainedPosterior, WeightModel
-from fairpool.parties import Party, Pool, check_names
+from fairpool.models import GaussianProcess, Model, TrainedPosterior, WeightModel
+from fairpool.parties import Party, PartySummary, Pool, check_names
+from fairpool.tables.arrays import FloatArray, read_only
 from fairpool.values.game import Evaluator, Game
-from fairpool.workers import Workers
 
 MOST_CURVE_BYTES = 1 << 30
 """All parties' reward curves are kept up to this much together."""

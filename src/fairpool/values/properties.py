@@ -5,10 +5,10 @@ from operator import itemgetter
 
 import numpy as np
 
-from fairpool.arrays import TINY
 from fairpool.coalitions import name_of, names_of, with_pair, with_party, without_party
 from fairpool.errors import GameError
-from fairpool.models.rounding import RELATIVE_TOLERANCE
+from fairpool.linear_algebra.rounding import RELATIVE_TOLERANCE
+from fairpool.tables.arrays import TINY
 from fairpool.values.game import EXACT_LIMIT, Game
 from fairpool.verdicts import Verdict, Verdicts, Witness
 

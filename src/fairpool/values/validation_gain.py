@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from fairpool.arrays import as_matrix, as_vector
 from fairpool.coalitions import members
 from fairpool.errors import DataError
-from fairpool.models import Model, PartySummary, mnlp
-from fairpool.parties import Party
+from fairpool.models import Model, mnlp
+from fairpool.parties import Party, PartySummary
+from fairpool.tables.arrays import as_matrix, as_vector
 from fairpool.values.game import Game
 from fairpool.values.information_gain import InformationGain
 

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fairpool.arrays import FloatArray
 from fairpool.errors import DataError, FairpoolWarning, few, shown
+from fairpool.tables.arrays import FloatArray
 
 
 @dataclass(frozen=True)

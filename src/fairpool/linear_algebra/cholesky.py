@@ -3,9 +3,10 @@
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
-from fairpool.arrays import FloatArray
 from fairpool.errors import KernelError
-from fairpool.models.kernels import VALID
+from fairpool.tables.arrays import FloatArray
+
+VALID = "use a valid kernel (RBF, Matern, RationalQuadratic, DotProduct, their sums and products)"
 
 
 def lower_factor(B: FloatArray) -> FloatArray:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from fairpool.arrays import FloatArray
 from fairpool.errors import KernelError
-from fairpool.models.cholesky import lower_factor, not_positive_definite
+from fairpool.linear_algebra.cholesky import lower_factor, not_positive_definite
+from fairpool.tables.arrays import FloatArray
 
 
 def half_log_determinant(B: FloatArray) -> float:

@@ -11,11 +11,11 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-from fairpool.arrays import FloatArray
+from fairpool.compute.workers import Workers
 from fairpool.errors import KernelError
-from fairpool.information.log_determinant import log_diagonals
-from fairpool.models.cholesky import not_positive_definite
-from fairpool.workers import Workers
+from fairpool.linear_algebra.cholesky import not_positive_definite
+from fairpool.linear_algebra.log_determinant import log_diagonals
+from fairpool.tables.arrays import FloatArray
 
 TASK_PARTIES = 12
 """A task is at most all coalitions of this many last parties, given a choice for the others."""

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from fairpool.checkpoint import Checkpoint
+from fairpool.compute.checkpoint import Checkpoint
 from fairpool.errors import ClusterError, DataError, FairpoolWarning, shown
 
 Shared = TypeVar("Shared")

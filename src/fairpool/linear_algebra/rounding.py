@@ -12,7 +12,7 @@ diagonal of ones, and does not change when a column is measured in another unit.
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
 
-from fairpool.arrays import FloatArray, with_unit_diagonal
+from fairpool.tables.arrays import FloatArray, with_unit_diagonal
 
 EPS = float(np.finfo(float).eps)
 

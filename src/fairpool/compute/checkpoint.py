@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpool.__about__ import __version__
-from fairpool.arrays import FloatArray
+from fairpool.compute.files import write_atomically
 from fairpool.errors import FairpoolError, FairpoolWarning
-from fairpool.files import write_atomically
+from fairpool.tables.arrays import FloatArray
 
 
 @dataclass(frozen=True)

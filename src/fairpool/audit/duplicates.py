@@ -1,8 +1,4 @@
-"""What information gain cannot see: it never looks at labels, and counts a copied row like a new one.
-
-Rows that occur twice inflate a party's value, and garbage labels cost it nothing. So both are looked for, and
-reported beside the values.
-"""
+"""Rows that occur more than once, within a party or at several: copies inflate a value."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from fairpool.arrays import FloatArray
-from fairpool.errors import DataError
 from fairpool.parties import Party, Pool
-from fairpool.values import InformationGain
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,29 +77,3 @@ def places_in(several: NDArray[Any], own: NDArray[Any]) -> NDArray[np.intp]:
         return np.empty(0, np.intp)
     place = np.minimum(np.searchsorted(own, several), len(own) - 1)
     return np.flatnonzero(own[place] == several)
-
-
-def held_out_residuals(game: InformationGain, parties: Sequence[Party] | None = None) -> FloatArray:
-    """Per party, how far its labels are from what the others' data predict, in predicted standard deviations [n].
-
-    The root mean square of (y - mean) / standard deviation over the party's rows, by the model trained on all others:
-    near 1 where its labels agree with theirs, much larger where they do not (or where its rows are of another kind).
-    nan where there is nothing to compare.
-
-    Args:
-        game: The values, with every party's data or summary.
-        parties: The rows to look at; by default the game's own.
-    """
-    if parties is None:
-        if game.pool is None:
-            raise DataError("summaries have no rows to look at; give some rows of each party")
-        parties = game.pool.parties
-    found = np.full(game.n, np.nan)
-    for i, party in enumerate(parties):
-        others = [j for j in range(game.n) if j != i]
-        if len(party) and sum(game.rows[j] for j in others):
-            mean, variance = game.posterior(others).predict(party.X)
-            if party.noise_variance is not None:  # its labels have a noise of their own
-                variance = variance - game.model.noise_variance + party.noise_variance
-            found[i] = np.sqrt(np.mean((party.y - mean) ** 2 / variance))
-    return found

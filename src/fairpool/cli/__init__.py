@@ -1,0 +1,50 @@
+"""The command `fairpool`: one file per command, thin over the library.
+
+Only what every command needs is imported here. Each command imports the rest itself, so that help, the version and
+wrong usage are answered at once, and a party that only predicts does not wait for charts.
+"""
+
+from typing import Annotated
+
+import typer
+
+from fairpool.__about__ import __version__
+from fairpool.cli import check, demo, init, inspect, predict, reproduce, run
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Pool data, be paid back in models, fairly.\n\n"
+    "Start with `fairpool demo`, or with `fairpool init my-project` and `fairpool run my-project`.",
+)
+
+app.command()(demo.demo)
+app.command()(init.init)
+app.command()(check.check)
+app.command()(run.run)
+app.command()(predict.predict)
+app.command()(inspect.inspect)
+app.command("reproduce")(reproduce.reproduce_figures)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"fairpool {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Pool data, be paid back in models, fairly."""
+
+
+def entry() -> None:
+    """The installed command. Typer ends it: wrong usage with exit code 2, Ctrl-C with 130, neither with a traceback."""
+    app()

@@ -1,0 +1,1 @@
+"""Dense linear algebra: factors, log-determinants, stacks of them, elimination; how exact they are."""
