@@ -1,7 +1,7 @@
 """Who does long work: this thread, threads, processes; what happens when one is killed, and what is kept on disk."""
 
 import os
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
@@ -62,12 +62,25 @@ def test_workers_use_one_blas_thread_each(processes):
 
 
 def test_a_killed_process_costs_only_its_tasks():
-    with (
-        ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
-        pytest.warns(FairpoolWarning, match="a worker process died"),
-    ):
-        found = Workers(pool).map(die_unless_in, os.getpid(), list(range(12)), "dying")
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        workers = Workers(pool)
+        found = workers.map(die_unless_in, os.getpid(), list(range(12)), "dying")
     assert found == [10 * task for task in range(12)]
+    [note] = workers.notes
+    assert note.code == "worker died"
+    assert "a worker process died (killed, or out of memory)" in note.text
+
+
+def test_functions_of_the_library_warn_of_their_workers_notes_and_leave_those_of_given_ones():
+    broken = ThreadPoolExecutor(1)
+    broken.submit = lambda *_: (_ for _ in ()).throw(BrokenExecutor("gone"))
+    for function in (fp.shapley, fp.banzhaf, lambda game, executor: game.values(executor)):
+        with pytest.warns(FairpoolWarning, match="a worker process died") as said:
+            function(game(), executor=broken)
+        assert said[0].filename == __file__
+        workers = Workers(broken)
+        function(game(), executor=workers)
+        assert [note.code for note in workers.notes] == ["worker died"]
 
 
 def test_progress_counts_what_is_done():
@@ -145,11 +158,12 @@ def test_clearing_leaves_what_others_keep(tmp_path):
 
 def test_values_that_cannot_be_kept_are_no_reason_to_stop(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.warns(
-        FairpoolWarning, match="values cannot be kept in .*file.*; a stopped run would begin anew"
-    ) as said:
-        values = game().values(Workers(checkpoint=Checkpoint(tmp_path / "file")))
-    assert len(said) == 1
+    workers = Workers(checkpoint=Checkpoint(tmp_path / "file"))
+    values = game().values(workers)
+    [note] = workers.notes
+    assert note.code == "not kept"
+    assert note.text.startswith(f"values cannot be kept in {tmp_path / 'file'}")
+    assert note.text.endswith("; a stopped run would begin anew")
     np.testing.assert_array_equal(values, game().values())
 
 

@@ -1,6 +1,5 @@
 """The whole chain, every stage once, in order."""
 
-import warnings
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -15,14 +14,15 @@ from rich.text import Text
 
 from fairpool.audit import find_duplicates, held_out_residuals
 from fairpool.compute.files import write_atomically
-from fairpool.compute.workers import Workers
+from fairpool.compute.workers import Workers, workers_of
 from fairpool.contributions import Contributions, shapley
-from fairpool.errors import FairpoolWarning
 from fairpool.models import Model
+from fairpool.notes import Note, texts_of, warn_of
 from fairpool.parties import Party, PartySummary
 from fairpool.percent import as_percent
 from fairpool.realisation import ModelReward, realise
 from fairpool.rewards import RewardScheme, check_incentives
+from fairpool.rewards.scheme import SilentScheme
 from fairpool.tables.arrays import TINY, FloatArray, as_generator, read_only
 from fairpool.values import InformationGain
 from fairpool.verdicts import Verdicts
@@ -44,7 +44,7 @@ class Collaboration:
         rewards: r [n].
         incentives: The verdicts on R1-R7, F1-F4 and Definitions 1-3.
         models: One `ModelReward` per party.
-        warnings: What the operator should know.
+        notes: What the operator should know.
     """
 
     game: InformationGain
@@ -55,7 +55,12 @@ class Collaboration:
     rewards: FloatArray
     incentives: Verdicts
     models: tuple[ModelReward, ...]
-    warnings: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes in words."""
+        return texts_of(self.notes)
 
     @cached_property
     def residuals(self) -> FloatArray | None:
@@ -202,6 +207,25 @@ def collaborate(
         precision: Stop before, once every contribution's standard error is this share of the average contribution.
         executor: Who values coalitions: threads, processes, a Dask client's executor; None: this thread.
     """
+    with workers_of(executor) as workers:
+        result = collaboration_of(
+            parties, model, rho, rng, evaluations=evaluations, precision=precision, workers=workers
+        )
+    warn_of(result.notes)
+    return result
+
+
+def collaboration_of(
+    parties: Sequence[Party] | Sequence[PartySummary],
+    model: Model,
+    rho: float | str,
+    rng: np.random.Generator | int | None,
+    *,
+    evaluations: int | None,
+    precision: float | None,
+    workers: Workers,
+) -> Collaboration:
+    """What `collaborate` does, with notes instead of warnings; those of the workers stay with them."""
     rng = as_generator(rng)
     game = InformationGain(model, parties)
     contributions = shapley(
@@ -209,13 +233,11 @@ def collaborate(
         rng=SAMPLING_SEED,
         evaluations=evaluations,
         target_standard_error=None if precision is None else max(precision * game.total / game.n, TINY),
-        executor=executor,
+        executor=workers,
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FairpoolWarning)  # they are part of the result, and said below
-        scheme = RewardScheme(game, contributions)
+    scheme = SilentScheme(game, contributions)
     rewards = read_only(scheme.rewards(rho))
-    result = Collaboration(
+    return Collaboration(
         game,
         contributions,
         scheme,
@@ -224,11 +246,8 @@ def collaborate(
         rewards,
         check_incentives(game, contributions, rewards),
         tuple(replace(model, rho=scheme.rho(rho)) for model in realise(game, rewards, rng)),
-        scheme.warnings + (() if game.pool is None else find_duplicates(game.pool.parties).warnings),
+        scheme.notes + (() if game.pool is None else find_duplicates(game.pool.parties).notes),
     )
-    for text in result.warnings:
-        warnings.warn(text, FairpoolWarning, stacklevel=2)
-    return result
 
 
 def _finite(number: float) -> float | None:

@@ -458,11 +458,11 @@ def strangers():
 def test_predict_warns_of_levels_that_the_model_does_not_know(tmp_path, reward_file, capsys):
     write(tmp_path / "new.csv", strangers())
     write(tmp_path / "known.csv", table(6, 4))
-    with pytest.warns(FairpoolWarning) as said:
-        names, rows = predict_file(reward_file, tmp_path / "new.csv", None)
-    assert len(said) == 1
-    assert f"new.csv, line 3, column \"kind\": 'blue' {UNKNOWN}" in str(said[0].message)
-    assert (names[0], len(rows)) == ("y", 6)
+    found = predict_file(reward_file, tmp_path / "new.csv", None)
+    [note] = found.notes
+    assert note.code == "unknown level"
+    assert f"new.csv, line 3, column \"kind\": 'blue' {UNKNOWN}" in note.text
+    assert (found.names[0], len(found.rows)) == ("y", 6)
     for options in (["--json"], ["--quiet"], ["--out", str(tmp_path / "out.csv")]):
         app(["predict", str(reward_file), "--data", str(tmp_path / "new.csv"), *options], standalone_mode=False)
         shown = capsys.readouterr()

@@ -7,7 +7,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, Ration
 
 import fairpool as fp
 from fairpool.models import descent, hyperparameters
-from fairpool.models.hyperparameters import SearchWarning, maximise_likelihood
+from fairpool.models.hyperparameters import maximise_likelihood
 from fairpool.models.likelihoods import gp_likelihood
 from tests.support.examples import P, labels
 from tests.support.learning_problems import problem
@@ -136,7 +136,7 @@ def test_a_search_that_reaches_no_optimum_says_so(monkeypatch):
     monkeypatch.setattr(descent, "MOST_STEPS", 3)
     sparse = fp.SparseGaussianProcess(1.0 * RBF(1.0), 0.1, X[:20])
     for model in (fp.GaussianProcess(1.0 * RBF(1.0), 0.1), sparse):
-        with pytest.warns(SearchWarning, match=r"ended without reaching an optimum: .* where at most 0.06 counts"):
+        with pytest.warns(fp.FairpoolWarning, match=r"ended without reaching an optimum: .* where at most 0.06 counts"):
             model.fit_hyperparameters(X, y)
 
 
@@ -145,7 +145,9 @@ def test_a_kernel_parameter_held_by_a_bound_that_matters_is_reported():
     X = rng.standard_normal((60, P))
     y = 100 * np.sin(X[:, 0]) + rng.standard_normal(60)
     held = fp.GaussianProcess(1.0 * RBF(np.ones(P), (0.01, 3.0)), 0.1)
-    with pytest.warns(SearchWarning, match=r"beyond the range searched for .* \(length scale 3, length scale 3\);"):
+    with pytest.warns(
+        fp.FairpoolWarning, match=r"beyond the range searched for .* \(length scale 3, length scale 3\);"
+    ):
         held.fit_hyperparameters(X, y)
     # Of features without effect the length scale goes to its bound as well, and that is no matter.
     fitted = fp.GaussianProcess(1.0 * RBF(np.ones(P), (0.01, 1e3)), 0.1).fit_hyperparameters(X, y)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from fairpool.notes import Note, texts_of
 from fairpool.parties import Party, Pool
 
 
@@ -27,16 +28,22 @@ class Duplicates:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence per party or pair concerned."""
-        texts = [
-            f'"{name}" has {count} row(s) that repeat another of its own; copies inflate its value'
-            for name, count in zip(self.names, self.within, strict=True)
-            if count
-        ]
+        """The notes in words."""
+        return texts_of(self.notes)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """One per party or pair concerned."""
+        notes = []
+        for name, count in zip(self.names, self.within, strict=True):
+            if count:
+                text = f'"{name}" has {count} row(s) that repeat another of its own; copies inflate its value'
+                notes.append(Note(code="repeated rows", party=name, text=text))
         for i, j in np.argwhere(np.triu(self.shared)):
             a, b = self.names[i], self.names[j]
-            texts.append(f'"{a}" and "{b}" share {self.shared[i, j]} identical row(s); is one a copy of the other?')
-        return tuple(texts)
+            text = f'"{a}" and "{b}" share {self.shared[i, j]} identical row(s); is one a copy of the other?'
+            notes.append(Note(code="shared rows", text=text))
+        return tuple(notes)
 
 
 def find_duplicates(parties: Sequence[Party]) -> Duplicates:

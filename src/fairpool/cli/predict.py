@@ -29,13 +29,13 @@ def predict(
 
         if out is not None and out.exists() and not force:
             raise DataError(f"{out} exists already; give another --out, or --force to replace it")
-        with show.warnings(), show.progress() as progress:
+        with show.progress() as progress:
             found = predict_file(reward, data, out, progress)
-        names, rows = found
+        show.warn(found.notes)
         if out is None:
-            show.give([dict(zip(names, row, strict=True)) for row in rows])
+            show.give([dict(zip(found.names, row, strict=True)) for row in found.rows])
             if not quiet and not as_json:
                 print(as_csv(found), end="")
         else:
-            show.give({"rows": len(rows), "out": str(out)})
-            show.say(f"Wrote {len(rows)} predictions to {out}")
+            show.give({"rows": len(found.rows), "out": str(out)})
+            show.say(f"Wrote {len(found.rows)} predictions to {out}")

@@ -6,8 +6,7 @@ It is loaded by every command, so what takes time to load (rich, and all that co
 import json
 import os
 import sys
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairpool.errors import FairpoolError, FairpoolWarning
+from fairpool.errors import FairpoolError
+from fairpool.notes import Note
 
 if TYPE_CHECKING:
     from fairpool.consortium.preparation import Preparation
@@ -61,14 +61,10 @@ class Screen:
 
             yield show
 
-    @contextmanager
-    def warnings(self) -> Iterator[None]:
-        """Warnings go to standard error once what is inside is done, whatever is asked for on standard output."""
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always", FairpoolWarning)
-            yield
-        for warning in said:
-            print(f"Warning: {warning.message}", file=sys.stderr)
+    def warn(self, notes: Iterable[Note]) -> None:
+        """Print notes to standard error, whatever is asked for on standard output."""
+        for note in notes:
+            print(f"Warning: {note.text}", file=sys.stderr)
 
     @contextmanager
     def figures(self) -> Iterator[Any]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 
 from fairpool.__about__ import __version__
 from fairpool.compute.files import write_atomically
-from fairpool.errors import FairpoolError, FairpoolWarning
+from fairpool.errors import FairpoolError
+from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
 
 
@@ -43,8 +43,8 @@ class Checkpoint:
         self._used.add(digest)
         return found if found.ndim == 1 and np.isfinite(found).all() else None
 
-    def keep(self, digest: str, name: str, array: FloatArray) -> None:
-        """Keep an array; where that cannot be done, say so once and go on."""
+    def keep(self, digest: str, name: str, array: FloatArray) -> tuple[Note, ...]:
+        """Keep an array; where that cannot be done, note it the first time and go on."""
         path = self._path(digest, name)
         stream = io.BytesIO()
         np.save(stream, array, allow_pickle=False)
@@ -55,10 +55,11 @@ class Checkpoint:
             write_atomically(path, stream.getvalue(), mode=0o600)
             self._used.add(digest)
         except (OSError, FairpoolError) as error:
-            if not self._failures:
-                text = f"values cannot be kept in {self.folder} ({error}); a stopped run would begin anew"
-                warnings.warn(text, FairpoolWarning, stacklevel=2)
             self._failures.append(str(error))
+            if len(self._failures) == 1:
+                text = f"values cannot be kept in {self.folder} ({error}); a stopped run would begin anew"
+                return (Note(code="not kept", text=text),)
+        return ()
 
     @property
     def used(self) -> bool:

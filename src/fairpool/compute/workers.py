@@ -4,11 +4,11 @@ import hashlib
 import pickle
 import shutil
 import tempfile
-import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import Any, Protocol, TypeVar
 from threadpoolctl import threadpool_limits
 
 from fairpool.compute.checkpoint import Checkpoint
-from fairpool.errors import ClusterError, DataError, FairpoolWarning, shown
+from fairpool.errors import ClusterError, DataError, shown
+from fairpool.notes import Note, warn_of
 
 Shared = TypeVar("Shared")
 Task = TypeVar("Task")
@@ -48,11 +49,13 @@ class Workers:
             None: this thread. Each worker uses one BLAS thread, so that cores are not oversubscribed.
         progress: Called as (text, done, total) whenever a task is done.
         checkpoint: Where results are kept, so that work that was stopped can be resumed.
+        notes: What went wrong and was made good; more are added as work is done.
     """
 
     executor: Executor | None = None
     progress: Progress = no_progress
     checkpoint: Checkpoint | None = None
+    notes: list[Note] = field(default_factory=list)
     _placed: list[tuple[Any, Any]] = field(default_factory=list, repr=False)  # the last shared thing, and where it is
 
     @property
@@ -97,7 +100,7 @@ class Workers:
             number = wanted[position]
             results[number] = result
             if kept:
-                kept.keep(under, names[number], result)  # type: ignore[arg-type]
+                self.notes.extend(kept.keep(under, names[number], result))  # type: ignore[arg-type]
             self.progress(doing, before + len(results), total)
         return [results[number] for number in range(len(tasks))]
 
@@ -123,7 +126,7 @@ class Workers:
             except BrokenExecutor:
                 # A worker was killed, and the pool with it. What was not done yet is done here.
                 text = f"a worker process died (killed, or out of memory); {len(left)} task(s) are done without it"
-                warnings.warn(text, FairpoolWarning, stacklevel=2)
+                self.notes.append(Note(code="worker died", text=text))
                 yield from ((number, function(shared, tasks[number])) for number in sorted(left))
             except Exception as error:
                 explained = _explained(error, len(left), len(tasks))
@@ -159,6 +162,15 @@ def as_workers(executor: "Workers | Executor | None") -> Workers:
             " dask.distributed"
         )
     return Workers(executor)
+
+
+@contextmanager
+def workers_of(executor: "Workers | Executor | None") -> Iterator[Workers]:
+    """Workers for a function that users call: it warns of their notes, unless they were given with their own."""
+    workers = as_workers(executor)
+    yield workers
+    if workers is not executor:
+        warn_of(workers.notes, stacklevel=5)
 
 
 def is_dask(executor: object) -> bool:

@@ -50,7 +50,7 @@ def level_warnings(
         levels: Its levels, from `choose_levels`.
         surveys: Every source's data, by owner.
     """
-    parties = [found for owner, found in surveys.items() if owner not in (PUBLIC, TEST)]
+    parties = [found for found in surveys.values() if found.source.is_party]
     column, warnings = f'categorical column "{name}"', []
     if isinstance(configuration.categorical, dict):
         seen = {level for found in surveys.values() for level in found.levels[name]}
@@ -66,7 +66,7 @@ def level_warnings(
 
 
 def _none_of_these(column: str, name: str, levels: Sequence[str], *, surveys: dict[str, Survey]) -> list[str]:
-    parties = [found for owner, found in surveys.items() if owner not in (PUBLIC, TEST)]
+    parties = [found for found in surveys.values() if found.source.is_party]
     unknown, warnings = _unknown(name, levels, parties), []
     if unknown and PUBLIC in surveys:
         warnings.append(

@@ -1,6 +1,5 @@
 """The model that the configuration asks for, with hyperparameters given or learned before any data is valued."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +15,8 @@ from fairpool.models import (
     SparseGaussianProcess,
     inducing_points,
 )
-from fairpool.models.hyperparameters import SearchWarning
 from fairpool.models.kernels import leaves
+from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.encoding import TableEncoding
 
@@ -42,14 +41,18 @@ class BuiltModel:
         model: The model.
         origin: Where scaling, hyperparameters and network come from, in words.
         settings: Its hyperparameters by name, in words.
-        optimum_reached: Whether learning ended at an optimum; where it did not, a warning says why. True where
-            nothing was to be learned.
+        notes: Why the hyperparameters may not be the best ones.
     """
 
     model: Model
     origin: str
     settings: dict[str, str]
-    optimum_reached: bool = True
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def optimum_reached(self) -> bool:
+        """Whether learning ended at an optimum; True where nothing was to be learned."""
+        return not self.notes
 
 
 def build_model(
@@ -78,25 +81,16 @@ def build_model(
         if section.kind == "network":
             features = NetworkFeatures.train(X, y, section.hidden_layers, rng=MODEL_SEED)
         model = BayesianLinearRegression(noise, section.prior_variance, features=features)
-    optimum_reached = True
+    notes: tuple[Note, ...] = ()
     if section.learn:
-        model, optimum_reached = _learned(model, X, y)
+        learned = model.learn(X, y)
+        model, notes = learned.model, learned.notes
         model = model if public else _rounded(model)
     settings = _describe(model, encoding)
     if isinstance(model, SparseGaussianProcess) and len(model.inducing_points) < section.inducing_points:
         settings["inducing points"] += f" ({section.inducing_points} asked for; clusters of few rows are left out)"
     origin = origin if section.learn else f"given; scaling from {origin}"
-    return BuiltModel(model, origin, settings, optimum_reached=optimum_reached)
-
-
-def _learned(model: Any, X: FloatArray, y: FloatArray) -> tuple[Model, bool]:
-    """The model with hyperparameters learned, and whether that ended at an optimum; warnings are passed on."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        learned: Model = model.fit_hyperparameters(X, y)
-    for warning in said:
-        warnings.warn(warning.message, stacklevel=2)
-    return learned, not any(issubclass(warning.category, SearchWarning) for warning in said)
+    return BuiltModel(model, origin, settings, notes)
 
 
 def _rounded(model: Any) -> Any:

@@ -20,6 +20,7 @@ from fairpool import __about__
 from fairpool.coalitions import members
 from fairpool.consortium.configuration import FILE_NAME
 from fairpool.consortium.run import Run
+from fairpool.consortium.scrutiny import FEW_ROWS
 from fairpool.consortium.tables import sha256
 from fairpool.errors import DataError
 from fairpool.models import KernelPosterior
@@ -127,7 +128,7 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
         if model.holds_inputs_of_others:
             own = f"It contains sums over all rows{noise}, and with them a row of another party, as all parties agreed."
     sentences = [own]
-    if any(f'model for "{result.game.names[i]}"' in warning for warning in run.warnings):
+    if any(note.code == FEW_ROWS and note.party == result.game.names[i] for note in run.notes):
         sentences.append("The other parties have few rows for a model of this size, so that it tells much about them.")
     if preparation.public is None:
         learned = "scaling and hyperparameters"

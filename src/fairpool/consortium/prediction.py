@@ -2,7 +2,7 @@
 
 import csv
 import io
-import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,30 @@ from fairpool.consortium.faults import Columns
 from fairpool.consortium.intake import survey
 from fairpool.consortium.tables import Source, column_names, read_batches, sha256
 from fairpool.contributions.sampling import Z_95
-from fairpool.errors import DataError, FairpoolWarning
+from fairpool.errors import DataError
+from fairpool.notes import Note
 from fairpool.realisation import load_reward
 from fairpool.tables.encoding import CategoryColumn, TableEncoding
-
-Rows = tuple[tuple[str, ...], list[list[float]]]
-"""Column names, and rows of numbers."""
 
 COLUMNS = ("standard_deviation", "lower_95", "upper_95")
 
 
-def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Progress = no_progress) -> Rows:
+@dataclass(frozen=True, kw_only=True)
+class Predictions:
+    """Predictions of a table.
+
+    Attributes:
+        names: What the numbers of a row are.
+        rows: One list of numbers per row.
+        notes: What the reader should know.
+    """
+
+    names: tuple[str, ...]
+    rows: list[list[float]]
+    notes: tuple[Note, ...] = ()
+
+
+def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Progress = no_progress) -> Predictions:
     """Predict every row of a table: mean, standard deviation and 95% interval, in the target's own units.
 
     Args:
@@ -34,10 +47,7 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
         out: A CSV file to write, atomically.
         progress: Called as rows are done.
 
-    A level that the model does not know is treated as none of the known ones, with a `FairpoolWarning` for its column.
-
-    Returns:
-        The column names, and one list of numbers per row.
+    A level that the model does not know is treated as none of the known ones, with a note for its column.
     """
     reward = load_reward(reward_file)
     if reward.encoding is None:
@@ -46,7 +56,7 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
     source = Source.find("data to predict", str(data), Path(), remedy="give another --data")
     if out is not None and out.exists() and any(out.samefile(file) for file in (reward_file, *source.files)):
         raise DataError(f"{out} is the reward or the data itself; give another --out")
-    _look_at_data(source, encoding, progress)
+    notes = _look_at_data(source, encoding, progress)
     rows: list[list[float]] = []
     for file in source.files:
         for batch in read_batches(file, encoding.numbers, encoding.categories):
@@ -54,14 +64,14 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
             deviation = np.sqrt(variance)
             rows += np.column_stack([mean, deviation, mean - Z_95 * deviation, mean + Z_95 * deviation]).tolist()
             progress(f"predicting {file.name}", len(rows))
-    found = (encoding.target, *COLUMNS), rows
+    predictions = Predictions(names=(encoding.target, *COLUMNS), rows=rows, notes=tuple(notes))
     if out is not None:
-        write_atomically(out, as_csv(found).encode())
-    return found
+        write_atomically(out, as_csv(predictions).encode())
+    return predictions
 
 
-def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -> None:
-    """Refuse what cannot be predicted, with every problem; warn of levels that the model does not know."""
+def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -> list[Note]:
+    """Refuse what cannot be predicted, with every problem; note levels that the model does not know."""
     levels = {column.name: column.levels for column in encoding.columns if isinstance(column, CategoryColumn)}
     columns = Columns(encoding.numbers, encoding.categories, levels=levels, chosen=False)
     problems: list[str] = []
@@ -76,19 +86,21 @@ def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -
     problems = fault_texts(found.faults, columns, "fill it in" if found.missing.total() == 1 else "fill them in")
     if problems:
         raise DataError(*(f"{source.owner}: {problem}" for problem in problems))
+    notes = []
     for column in encoding.columns:
         unknown = found.unknown.get(column.name)
         if unknown and isinstance(column, CategoryColumn):
             text = f'{unknown.first}, column "{column.name}": {column.unknown_text(unknown.counts, unknown.rows)}'
-            warnings.warn(text, FairpoolWarning, stacklevel=3)
+            notes.append(Note(code="unknown level", text=text))
+    return notes
 
 
-def as_csv(found: Rows) -> str:
+def as_csv(predictions: Predictions) -> str:
     """Predictions as CSV, with every digit."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(found[0])
-    writer.writerows([repr(value) for value in row] for row in found[1])
+    writer.writerow(predictions.names)
+    writer.writerows([repr(value) for value in row] for row in predictions.rows)
     return stream.getvalue()
 
 

@@ -21,6 +21,7 @@ from fairpool.consortium.intake import Moments, Survey, survey, survey_problems
 from fairpool.consortium.levels import choose_levels, level_problems, level_warnings
 from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names, sha256
 from fairpool.errors import ConfigurationError, FairpoolError
+from fairpool.notes import Note, notes_of, texts_of
 from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
 
 T = TypeVar("T")
@@ -38,7 +39,7 @@ class Preparation:
         parties: Each party's data, surveyed, in the configuration's order.
         public: The public data, if any.
         test: The test data, if any.
-        warnings: What the operator should know.
+        notes: What the operator should know.
     """
 
     folder: Path
@@ -48,7 +49,12 @@ class Preparation:
     parties: tuple[Survey, ...]
     public: Survey | None
     test: Survey | None
-    warnings: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes in words."""
+        return texts_of(self.notes)
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -56,11 +62,12 @@ class Preparation:
         return tuple(s.source for s in (*self.parties, self.public, self.test) if s is not None)
 
 
-def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa: B008 -- immutable
+def prepare(folder: Path, workers: Workers | None = None) -> Preparation:
     """Read the configuration and look at all data once; refuse with every problem that is found.
 
     Problems of the configuration come first, then those of each source in the configuration's order.
     """
+    workers = workers or Workers()
     file = read_configuration(folder)
     configuration = file.configuration
     folder = folder if folder.is_dir() else folder.parent
@@ -70,7 +77,7 @@ def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa:
     problems: dict[str, list[str]] = {owner: [] for owner in owners}
     sources = _find_sources(configuration, folder, problems)
     heads = _read_heads(sources, problems)
-    own = {file: heads[file] for s in sources if s.owner.startswith("party") for file in s.files if file in heads}
+    own = {file: heads[file] for s in sources if s.is_party for file in s.files if file in heads}
     features = choose_features(configuration, own)
     columns = wanted_columns(configuration, features)
     surveys: dict[str, Survey] = {}
@@ -88,16 +95,16 @@ def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa:
         general += _few_rows_problems(configuration, surveys)
     _refuse(general, *problems.values())
     parties = tuple(surveys[_owner(p.name)] for p in configuration.parties)
+    names = {_owner(party.name): party.name for party in configuration.parties}
     public, test = surveys.get(PUBLIC), surveys.get(TEST)
-    encoding, warnings = _fix_encoding(configuration, features, surveys)
-    warnings += unused_warnings(configuration, features, own)
-    warnings += row_number_warnings(configuration, features, parties)
-    warnings += [
-        f"{owner}: {found.dropped} row(s) with missing values are left out"
-        for owner, found in surveys.items()
-        if found.dropped
-    ]
-    warnings += _identical_files(sources)
+    encoding, notes = _fix_encoding(configuration, features, surveys)
+    notes += notes_of("unused column", unused_warnings(configuration, features, own))
+    notes += notes_of("row numbers", row_number_warnings(configuration, features, parties))
+    for owner, found in surveys.items():
+        if found.dropped:
+            text = f"{owner}: {found.dropped} row(s) with missing values are left out"
+            notes.append(Note(code="dropped rows", party=names.get(owner), text=text))
+    notes += notes_of("identical files", _identical_files(sources))
     return Preparation(
         folder=folder,
         configuration=configuration,
@@ -106,7 +113,7 @@ def prepare(folder: Path, workers: Workers = Workers()) -> Preparation:  # noqa:
         parties=parties,
         public=public,
         test=test,
-        warnings=tuple(warnings),
+        notes=tuple(notes),
     )
 
 
@@ -194,10 +201,10 @@ def _identical_files(sources: Sequence[Source]) -> list[str]:
 
 def _fix_encoding(
     configuration: Configuration, features: Sequence[str], surveys: dict[str, Survey]
-) -> tuple[TableEncoding, list[str]]:
+) -> tuple[TableEncoding, list[Note]]:
     """Scaling from public data, or else from all parties' training data; test rows never take part."""
     parties, public = [surveys[_owner(party.name)] for party in configuration.parties], surveys.get(PUBLIC)
-    moments, problems, warnings = Moments(), list[str](), list[str]()
+    moments, problems, notes = Moments(), list[str](), list[Note]()
     for found in [public] if public else parties:
         moments.merge(found.moments)
     means, scales = moments.mean.tolist(), moments.deviation.tolist()
@@ -213,14 +220,15 @@ def _fix_encoding(
             at = numbers.index(name)
             columns.append(NumberColumn(name, means[at], scales[at] or 1.0))
             if scales[at] == 0:
-                warnings.append(f'column "{name}" has the same value everywhere, and tells nothing')
+                text = f'column "{name}" has the same value everywhere, and tells nothing'
+                notes.append(Note(code="constant column", text=text))
         else:
             levels = choose_levels(configuration, name, parties, public)
             columns.append(CategoryColumn(name, levels))
             problems += level_problems(name, levels, parties)
-            warnings += level_warnings(configuration, name, levels, surveys)
+            notes += notes_of("levels", level_warnings(configuration, name, levels, surveys))
     _refuse(problems)
-    return TableEncoding(tuple(columns), target, means[-1], scales[-1]), warnings
+    return TableEncoding(tuple(columns), target, means[-1], scales[-1]), notes
 
 
 def rounded_scaling(means: list[float], scales: list[float]) -> tuple[list[float], list[float]]:

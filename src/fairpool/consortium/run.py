@@ -1,31 +1,30 @@
 """The whole run: tables in; values, contributions, rewards, models and scores out."""
 
 import secrets
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairpool.audit import duplicates_of_keys, held_out_residuals
-from fairpool.collaboration import Collaboration, collaborate
+from fairpool.collaboration import Collaboration, collaboration_of
 from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.compute.workers import Progress, Workers
 from fairpool.consortium.intake import Survey
 from fairpool.consortium.model_building import BuiltModel, build_model
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.scrutiny import (
-    NETWORK_WARNING,
+    NETWORK_NOTE,
     Sample,
-    few_rows_warnings,
-    outlier_warnings,
-    overlap_warnings,
-    residual_warnings,
+    few_rows_notes,
+    outlier_notes,
+    overlap_notes,
+    residual_notes,
 )
 from fairpool.consortium.statistics import encoded_batches, row_keys, summarise_files
-from fairpool.errors import FairpoolWarning
 from fairpool.information import KernelSpace
 from fairpool.models import WeightModel
+from fairpool.notes import Note, texts_of
 from fairpool.parties import Party, PartySummary
 from fairpool.report.scores import Scores, score_models
 from fairpool.tables.arrays import FloatArray
@@ -53,7 +52,7 @@ class Run:
         residuals: Per party, how far its labels are from the others' prediction [n].
         scores: On test data, if there is any.
         seed: The secret seed of the noise.
-        warnings: Everything the operator should know.
+        notes: Everything the operator should know.
     """
 
     preparation: Preparation
@@ -62,14 +61,19 @@ class Run:
     residuals: FloatArray
     scores: Scores | None
     seed: int
-    warnings: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes in words."""
+        return texts_of(self.notes)
 
 
 def execute(
     preparation: Preparation,
     rho: float | str | None = None,
     seed: int | None = None,
-    workers: Workers = Workers(),  # noqa: B008 -- immutable
+    workers: Workers | None = None,
 ) -> Run:
     """Run the chain on prepared data.
 
@@ -79,6 +83,7 @@ def execute(
         seed: Of the noise, to repeat an earlier run; by default a fresh secret one.
         workers: Who values coalitions and reads tables, who is told about it, and where values are kept meanwhile.
     """
+    workers = workers or Workers()
     configuration, encoding, progress = preparation.configuration, preparation.encoding, workers.progress
     seed = secrets.randbits(128) if seed is None else seed
     exact = configuration.model.kind == "gp"
@@ -88,9 +93,7 @@ def execute(
     samples = [_sample(s, encoding, None if exact else SAMPLE_ROWS, progress, seen) for s in preparation.parties]
     parties = [Party(section.name, X, y) for section, (X, y, _) in zip(configuration.parties, samples, strict=True)]
     progress("learning hyperparameters")
-    with warnings.catch_warnings(record=True) as learning:
-        warnings.simplefilter("always", FairpoolWarning)
-        built = _build(preparation, parties, progress)
+    built = _build(preparation, parties, progress)
     data: Sequence[Party] | Sequence[PartySummary] = parties
     if isinstance(built.model, WeightModel):
         data = [
@@ -98,17 +101,16 @@ def execute(
             for p, s in zip(parties, preparation.parties, strict=True)
         ]
     progress("valuing, and making the models")
-    with warnings.catch_warnings(record=True) as valuing:
-        warnings.simplefilter("always", FairpoolWarning)
-        collaboration = collaborate(
-            data,
-            built.model,
-            configuration.rewards.rho if rho is None else rho,
-            seed,
-            evaluations=configuration.valuation.evaluations,
-            precision=configuration.valuation.precision,
-            executor=workers if len(data) >= FEWEST_KEPT else replace(workers, checkpoint=None),
-        )
+    valuers = workers if len(data) >= FEWEST_KEPT else replace(workers, checkpoint=None)
+    collaboration = collaboration_of(
+        data,
+        built.model,
+        configuration.rewards.rho if rho is None else rho,
+        seed,
+        evaluations=configuration.valuation.evaluations,
+        precision=configuration.valuation.precision,
+        workers=valuers,
+    )
     progress("looking at residuals")
     residuals = held_out_residuals(collaboration.game, parties)
     scores, test_keys = None, np.empty(0, dtype=np.uint64)
@@ -116,15 +118,14 @@ def execute(
         X, y, test_keys = _sample(preparation.test, encoding, None, progress, seen)
         scores = score_models(collaboration, X, y, encoding.scale)
     duplicates = duplicates_of_keys([p.name for p in parties], [keys for *_, keys in samples], seen)
-    learned = _texts(learning)
-    # Of workers and checkpoints; what the result holds itself is said below.
-    learned += tuple(text for text in _texts(valuing) if text not in collaboration.warnings)
-    texts = (*preparation.warnings, *learned, *collaboration.scheme.warnings, *duplicates.warnings)
-    texts += (*outlier_warnings(preparation, parties), *overlap_warnings(samples, test_keys, seen))
+    notes = [*preparation.notes, *built.notes, *workers.notes, *collaboration.scheme.notes, *duplicates.notes]
+    notes += outlier_notes(preparation, parties)
+    notes += overlap_notes(samples, test_keys, seen)
     if configuration.model.kind == "network" and preparation.public is None:
-        texts += (NETWORK_WARNING,)
-    texts += (*residual_warnings(parties, residuals), *few_rows_warnings(collaboration))
-    return Run(preparation, built, collaboration, residuals, scores, seed, texts)
+        notes.append(NETWORK_NOTE)
+    notes += residual_notes(parties, residuals)
+    notes += few_rows_notes(collaboration)
+    return Run(preparation, built, collaboration, residuals, scores, seed, tuple(notes))
 
 
 def _sample(survey: Survey, encoding: TableEncoding, most: int | None, progress: Progress, seen: float = 0.0) -> Sample:
@@ -151,10 +152,6 @@ def _sample(survey: Survey, encoding: TableEncoding, most: int | None, progress:
     if most is None and blocks:
         X, y = np.vstack([b for b, _ in blocks]), np.concatenate([b for _, b in blocks])
     return X, y, np.concatenate(keys) if keys else kept
-
-
-def _texts(said: list[warnings.WarningMessage]) -> tuple[str, ...]:
-    return tuple(str(w.message) for w in said if issubclass(w.category, FairpoolWarning))
 
 
 def _share_of_keys(preparation: Preparation) -> float:

@@ -10,6 +10,7 @@ from fairpool.collaboration import Collaboration
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.tables import line_of
 from fairpool.models import WeightPosterior
+from fairpool.notes import Note
 from fairpool.parties import Party
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.encoding import NumberColumn
@@ -23,13 +24,17 @@ FAR = 1000.0
 Sample = tuple[FloatArray, FloatArray, NDArray[np.uint64]]
 """Rows, labels, and keys to find copies by."""
 
-NETWORK_WARNING = (
-    "the network was trained on all parties' labels, without noise, and goes into every reward; give [public] data to"
-    " keep those labels out of it"
+NETWORK_NOTE = Note(
+    code="network of all labels",
+    text="the network was trained on all parties' labels, without noise, and goes into every reward; give [public] data"
+    " to keep those labels out of it",
 )
 
+FEW_ROWS = "few rows"
+"""The code of notes about models that tell much about each of few rows."""
 
-def outlier_warnings(preparation: Preparation, parties: Sequence[Party]) -> Iterator[str]:
+
+def outlier_notes(preparation: Preparation, parties: Sequence[Party]) -> Iterator[Note]:
     """Values that are far from all others, by the median and the median deviation, which they cannot move."""
     encoding = preparation.encoding
     X, y = (np.concatenate([getattr(party, a) for party in parties]) for a in ("X", "y"))
@@ -39,17 +44,18 @@ def outlier_warnings(preparation: Preparation, parties: Sequence[Party]) -> Iter
     for name, (values, mean, scale) in scaling.items():
         middle = float(np.median(values))
         spread = float(np.median(np.abs(values - middle)))
-        for found in preparation.parties:
+        for section, found in zip(preparation.configuration.parties, preparation.parties, strict=True):
             for extreme in found.extremes.get(name, []):
                 if spread and abs((extreme.value - mean) / scale - middle) > FAR * spread:
                     where = line_of(extreme.file, extreme.row)
-                    yield (
+                    text = (
                         f'{found.source.owner}: {extreme.file}, {where}, column "{name}": {extreme.value:g} is far from'
                         f" all others (the middle is {mean + scale * middle:g}); if it is an error, correct it"
                     )
+                    yield Note(code="outlier", party=section.name, text=text)
 
 
-def overlap_warnings(samples: Sequence[Sample], test_keys: NDArray[np.uint64], seen: float) -> Iterator[str]:
+def overlap_notes(samples: Sequence[Sample], test_keys: NDArray[np.uint64], seen: float) -> Iterator[Note]:
     """Test rows that took part in training."""
     wanted = np.unique(test_keys)
     found = np.zeros(len(wanted), dtype=bool)
@@ -57,26 +63,29 @@ def overlap_warnings(samples: Sequence[Sample], test_keys: NDArray[np.uint64], s
         found[places_in(wanted, np.sort(keys))] = True
     shared = int(found.sum())
     if shared:
-        yield f"{round(shared / seen)} test row(s) are also among the parties' rows; scores on them are too good"
+        text = f"{round(shared / seen)} test row(s) are also among the parties' rows; scores on them are too good"
+        yield Note(code="test rows in training", text=text)
 
 
-def few_rows_warnings(result: Collaboration) -> Iterator[str]:
+def few_rows_notes(result: Collaboration) -> Iterator[Note]:
     """A model of d weights holds a sum over the others' rows; of fewer than d rows, it tells much about each."""
     for i, (name, model) in enumerate(zip(result.game.names, result.models, strict=True)):
         others = sum(result.game.rows) - result.game.rows[i]
         if isinstance(model.posterior, WeightPosterior) and 0 < others < len(model.posterior.factor) and model.tau:
             weights = len(model.posterior.factor)
-            yield (
+            text = (
                 f'the others together have {others} rows, fewer than the {weights} weights of the model for "{name}":'
                 " it tells much about each of those rows"
             )
+            yield Note(code=FEW_ROWS, party=name, text=text)
 
 
-def residual_warnings(parties: Sequence[Party], residuals: FloatArray) -> Iterator[str]:
+def residual_notes(parties: Sequence[Party], residuals: FloatArray) -> Iterator[Note]:
     """Labels that disagree with everybody else's."""
     for party, residual in zip(parties, residuals, strict=True):
         if residual > SUSPICIOUS_RESIDUAL:
-            yield (
+            text = (
                 f'the labels of "{party.name}" are {residual:.1f} predicted standard deviations from what the others\''
                 " data predict; look for another unit, a shifted column, or wrong labels (its value does not show them)"
             )
+            yield Note(code="odd labels", party=party.name, text=text)

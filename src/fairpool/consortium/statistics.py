@@ -35,7 +35,7 @@ def summarise_files(
     files: Sequence[Path],
     encoding: TableEncoding,
     model: WeightModel,
-    workers: Workers = Workers(),  # noqa: B008 -- immutable
+    workers: Workers | None = None,
 ) -> PartySummary:
     """A party's sufficient statistics, from its files; rows in which something is missing are left out.
 
@@ -48,6 +48,7 @@ def summarise_files(
         model: What the statistics are for.
         workers: Who reads the files, piece by piece.
     """
+    workers = workers or Workers()
     inputs, pieces = len(encoding.features), Piece.of(files)
     probe = model.probe(inputs)
     d = probe.shape[1] - 1

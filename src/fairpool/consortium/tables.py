@@ -47,6 +47,11 @@ class Source:
     owner: str
     files: tuple[Path, ...]
 
+    @property
+    def is_party(self) -> bool:
+        """Whether they are a party's, to be valued."""
+        return self.owner not in (PUBLIC, TEST)
+
     @classmethod
     def find(cls, owner: str, pattern: str, folder: Path, remedy: str = IN_THE_CONFIGURATION) -> "Source":
         """The files that a path, folder or glob stands for, relative to a folder; the remedy is for where none is."""

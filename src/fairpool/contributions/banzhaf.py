@@ -5,7 +5,7 @@ from concurrent.futures import Executor
 import numpy as np
 
 from fairpool.coalitions import with_party, without_party
-from fairpool.compute.workers import Workers, as_workers
+from fairpool.compute.workers import Workers, workers_of
 from fairpool.contributions.complements import estimate, fewest_evaluations
 from fairpool.contributions.contributions import Contributions, exactly
 from fairpool.contributions.shapley import check_request, how_many_evaluations
@@ -39,12 +39,12 @@ def banzhaf(
     Contributions([5. 3.], banzhaf)
     """
     check_request(game, method, "the Banzhaf index")
-    workers = as_workers(executor)
-    if method == "exact" or (method == "auto" and game.enumerable):
-        return exactly(_from_table(game.values(workers)), "banzhaf")
-    evaluations = how_many_evaluations(evaluations, game.n, fewest_evaluations(game.n))
-    seed = int(as_generator(rng).integers(2**63))
-    found = estimate(game, seed, evaluations, workers)
+    with workers_of(executor) as workers:
+        if method == "exact" or (method == "auto" and game.enumerable):
+            return exactly(_from_table(game.values(workers)), "banzhaf")
+        evaluations = how_many_evaluations(evaluations, game.n, fewest_evaluations(game.n))
+        seed = int(as_generator(rng).integers(2**63))
+        found = estimate(game, seed, evaluations, workers)
     return Contributions(
         read_only(found.values), read_only(found.standard_errors), "banzhaf sampled", found.evaluations
     )

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 
 from fairpool.coalitions import sizes, with_party, without_party
-from fairpool.compute.workers import Workers, as_workers
+from fairpool.compute.workers import Workers, workers_of
 from fairpool.contributions.contributions import Contributions, exactly
 from fairpool.contributions.sampling import estimate, fewest_evaluations
 from fairpool.errors import GameError, cut, shown
@@ -54,12 +54,12 @@ def shapley(
     check_request(game, method, "Shapley values")
     if target_standard_error is not None and not target_standard_error > 0:
         raise GameError(f"target_standard_error {shown(target_standard_error)} must be above 0")
-    workers = as_workers(executor)
-    if method == "exact" or (method == "auto" and game.enumerable):
-        return exactly(_from_table(game.values(workers)), "exact")
-    evaluations = how_many_evaluations(evaluations, game.n, fewest_evaluations(game.n))
-    seed = int(as_generator(rng).integers(2**63))
-    found = estimate(game, seed, evaluations, target_standard_error, workers)
+    with workers_of(executor) as workers:
+        if method == "exact" or (method == "auto" and game.enumerable):
+            return exactly(_from_table(game.values(workers)), "exact")
+        evaluations = how_many_evaluations(evaluations, game.n, fewest_evaluations(game.n))
+        seed = int(as_generator(rng).integers(2**63))
+        found = estimate(game, seed, evaluations, target_standard_error, workers)
     return Contributions(read_only(found.values), read_only(found.standard_errors), "sampled", found.evaluations)
 
 

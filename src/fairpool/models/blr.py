@@ -8,8 +8,9 @@ from scipy.optimize import minimize_scalar
 
 from fairpool.errors import DataError, shown
 from fairpool.models.features import apply_features
-from fairpool.models.hyperparameters import NOISE_BOUNDS, check_noise_bounds, noise_notes, say
+from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, check_noise_bounds, noise_notes
 from fairpool.models.weight_model import WeightModel
+from fairpool.notes import warn_of
 from fairpool.tables.arrays import (
     FloatArray,
     as_matrix,
@@ -102,7 +103,7 @@ class BayesianLinearRegression(WeightModel):
         self,
         X: Any,
         y: Any,
-        rng: np.random.Generator | int | None = None,  # noqa: ARG002 -- the search is deterministic
+        rng: np.random.Generator | int | None = None,
         *,
         noise_bounds: tuple[float, float] = NOISE_BOUNDS,
     ) -> "BayesianLinearRegression":
@@ -110,6 +111,20 @@ class BayesianLinearRegression(WeightModel):
 
         Paper: Sec. 5. With A = U S V^T, the evidence of every noise variance costs O(d) after one SVD.
         """
+        learned = self.learn(X, y, rng, noise_bounds=noise_bounds)
+        warn_of(learned.notes)
+        fitted: BayesianLinearRegression = learned.model
+        return fitted
+
+    def learn(
+        self,
+        X: Any,
+        y: Any,
+        rng: np.random.Generator | int | None = None,  # noqa: ARG002 -- the search is deterministic
+        *,
+        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
+    ) -> Learned:
+        """What `fit_hyperparameters` does, with notes instead of warnings."""
         X, _ = as_matrix(X, "hyperparameter data")
         y = as_one_set_of_labels(y, len(X)) - self.prior_mean_at(X)
         check_noise_bounds(noise_bounds)
@@ -128,8 +143,7 @@ class BayesianLinearRegression(WeightModel):
         around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
         found = minimize_scalar(minus_evidence, bounds=around, method="bounded", options={"xatol": 1e-10})
         noise = float(np.exp(found.x))
-        say(noise_notes(noise, noise_bounds))
-        return replace(self, noise_variance=noise)
+        return Learned(replace(self, noise_variance=noise), noise_notes(noise, noise_bounds))
 
 
 def _square_root(Sigma_0: FloatArray) -> FloatArray:

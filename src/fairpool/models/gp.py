@@ -8,9 +8,10 @@ from scipy.linalg import cho_solve
 
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.models import kernels
-from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood, say
+from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, maximise_likelihood
 from fairpool.models.likelihoods import gp_likelihood
 from fairpool.models.posteriors import KernelPosterior
+from fairpool.notes import warn_of
 from fairpool.tables.arrays import FloatArray, as_labels, as_matrix, as_noise, as_one_set_of_labels, positive
 
 
@@ -87,6 +88,21 @@ class GaussianProcess:
         Paper: Sec. 5. The search starts at this model's own values, and again at `restarts` random ones. A warning
         says so where no optimum was reached.
         """
+        learned = self.learn(X, y, rng, restarts=restarts, noise_bounds=noise_bounds)
+        warn_of(learned.notes)
+        fitted: GaussianProcess = learned.model
+        return fitted
+
+    def learn(
+        self,
+        X: Any,
+        y: Any,
+        rng: np.random.Generator | int | None = None,
+        *,
+        restarts: int = 0,
+        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
+    ) -> Learned:
+        """What `fit_hyperparameters` does, with notes instead of warnings."""
         X, _ = as_matrix(X, "hyperparameter data")
         fit = maximise_likelihood(
             gp_likelihood,
@@ -98,8 +114,7 @@ class GaussianProcess:
             restarts=restarts,
             noise_bounds=noise_bounds,
         )
-        say(fit.notes)
-        return replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance)
+        return Learned(replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes)
 
     def factor(self, X: FloatArray, scale: FloatArray) -> FloatArray:
         """L [m, m] with L L^T = I + S K_XX S, S the diagonal matrix of one over the rows' noise deviations [m]."""

@@ -1,16 +1,16 @@
 """Maximum likelihood: kernel parameters and noise variance, searched in their logarithms."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from fairpool.errors import DataError, FairpoolWarning, shown
+from fairpool.errors import DataError, shown
 from fairpool.models.descent import Descent, minimise
 from fairpool.models.kernels import check_dimensions
+from fairpool.notes import Note
 from fairpool.tables.arrays import TINY, FloatArray, as_count, as_generator
 
 NOISE_BOUNDS = (1e-5, 1e5)
@@ -41,8 +41,16 @@ Likelihood = Callable[[Any, float, FloatArray, FloatArray], tuple[float, FloatAr
 """(kernel, noise, X, y) -> value, gradient by the kernel's theta and log noise."""
 
 
-class SearchWarning(FairpoolWarning):
-    """The hyperparameters that were found may not be the best ones."""
+class Learned(NamedTuple):
+    """A model with hyperparameters that were learned.
+
+    Attributes:
+        model: The model.
+        notes: Why the hyperparameters may not be the best ones; none where an optimum within the bounds was reached.
+    """
+
+    model: Any
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,14 +62,14 @@ class Fit:
         noise_variance: The noise variance.
         log_likelihood: What they achieve.
         evaluations: How often the likelihood was computed.
-        notes: Why they may not be the best ones, in words; empty where an optimum within the bounds was reached.
+        notes: Why they may not be the best ones; none where an optimum within the bounds was reached.
     """
 
     kernel: Any
     noise_variance: float
     log_likelihood: float
     evaluations: int
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def maximise_likelihood(
@@ -188,21 +196,22 @@ def _is_doubtful(end: Descent, y: FloatArray, bounds: FloatArray) -> bool:
 
 def _notes(
     end: Descent, kernel: Any, *, bounds: FloatArray, noise_bounds: tuple[float, float], rows: int
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Why the end of a search may not be the best there is."""
     notes = []
     most = GRADIENT_PER_ROW * rows
     if not end.reached:
-        notes.append(
+        text = (
             "the search for hyperparameters ended without reaching an optimum: the log likelihood still changes by"
             f" {np.abs(end.projected).max():.3g} nats per unit of a parameter's logarithm, where at most {most:.3g}"
             " counts as an optimum; standardise inputs and labels, or start from other values"
         )
+        notes.append(Note(code="no optimum", text=text))
     at_end = noise_notes(float(np.exp(end.x[-1])), noise_bounds)
     return (*notes, *(at_end or _kernel_notes(end, kernel, bounds=bounds, most=BEYOND_BOUND_PER_ROW * rows)))
 
 
-def _kernel_notes(end: Descent, kernel: Any, *, bounds: FloatArray, most: float) -> list[str]:
+def _kernel_notes(end: Descent, kernel: Any, *, bounds: FloatArray, most: float) -> tuple[Note, ...]:
     """Which kernel parameters are held by a bound that matters; that of a feature without effect does not."""
     held = []
     position = 0
@@ -215,17 +224,12 @@ def _kernel_notes(end: Descent, kernel: Any, *, bounds: FloatArray, most: float)
                 held.append(f"{parameter.name.rpartition('__')[2].replace('_', ' ')} {np.exp(value):.3g}")
             position += 1
     if not held:
-        return []
-    return [
+        return ()
+    text = (
         f"the likelihood would rise beyond the range searched for the kernel's parameters ({', '.join(held)});"
         " standardise inputs and labels, or use another kernel"
-    ]
-
-
-def say(notes: tuple[str, ...]) -> None:
-    """Warn the caller of the function that calls this one."""
-    for text in notes:
-        warnings.warn(text, SearchWarning, stacklevel=3)
+    )
+    return (Note(code="kernel at its bound", text=text),)
 
 
 def check_noise_bounds(bounds: tuple[float, float]) -> None:
@@ -234,14 +238,15 @@ def check_noise_bounds(bounds: tuple[float, float]) -> None:
         raise DataError(f"noise_bounds {shown(bounds)} must be two finite numbers above 0, the smaller first")
 
 
-def noise_notes(noise: float, bounds: tuple[float, float]) -> tuple[str, ...]:
+def noise_notes(noise: float, bounds: tuple[float, float]) -> tuple[Note, ...]:
     """What to say where the best noise variance is at the end of what was searched: the labels' scale is unusual."""
     if not _is_at_end(np.log(noise), np.log(bounds)):
         return ()
-    return (
+    text = (
         f"the best noise variance found, {noise:.3g}, is at the end of the range searched; standardise the labels,"
-        f" or give other noise_bounds than {bounds}",
+        f" or give other noise_bounds than {bounds}"
     )
+    return (Note(code="noise at its bound", text=text),)
 
 
 def _is_at_end(value: float, bounds: FloatArray) -> bool:

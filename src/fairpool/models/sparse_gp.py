@@ -11,9 +11,10 @@ from fairpool.errors import DataError, KernelError
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.linear_algebra.rounding import EPS, SEVERAL
 from fairpool.models import kernels
-from fairpool.models.hyperparameters import NOISE_BOUNDS, maximise_likelihood, say
+from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, maximise_likelihood
 from fairpool.models.likelihoods import dtc_likelihood, inducing_covariance
 from fairpool.models.weight_model import WeightModel
+from fairpool.notes import warn_of
 from fairpool.tables.arrays import FloatArray, as_matrix, as_one_set_of_labels, positive
 
 
@@ -107,6 +108,21 @@ class SparseGaussianProcess(WeightModel):
 
         Paper: Sec. 5. The inducing points stay where they are. A warning says so where no optimum was reached.
         """
+        learned = self.learn(X, y, rng, restarts=restarts, noise_bounds=noise_bounds)
+        warn_of(learned.notes)
+        fitted: SparseGaussianProcess = learned.model
+        return fitted
+
+    def learn(
+        self,
+        X: Any,
+        y: Any,
+        rng: np.random.Generator | int | None = None,
+        *,
+        restarts: int = 0,
+        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
+    ) -> Learned:
+        """What `fit_hyperparameters` does, with notes instead of warnings."""
         X, _ = as_matrix(X, "hyperparameter data")
         U = self.inducing_points
         fit = maximise_likelihood(
@@ -119,5 +135,4 @@ class SparseGaussianProcess(WeightModel):
             restarts=restarts,
             noise_bounds=noise_bounds,
         )
-        say(fit.notes)
-        return replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance)
+        return Learned(replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes)

@@ -16,7 +16,7 @@ import vl_convert
 from threadpoolctl import threadpool_limits
 
 from fairpool.compute.files import write_atomically
-from fairpool.compute.workers import Workers, as_workers
+from fairpool.compute.workers import Workers, workers_of
 from fairpool.errors import DataError, FairpoolError
 from fairpool.paper import charts, claims
 from fairpool.paper.along_rho import run_along_rho
@@ -214,8 +214,9 @@ def reproduce(
 
     for name in names:
         report(name, sum(key[0] == name for key in results), FIGURES[name].tasks(quick))
-    for number, found in as_workers(executor).each(run_task, (seed, quick), waiting):
-        done(waiting[number], found)
+    with workers_of(executor) as workers:
+        for number, found in workers.each(run_task, (seed, quick), waiting):
+            done(waiting[number], found)
     outcomes = [_outcome(name, [results[key] for key in wanted if key[0] == name]) for name in names]
     for outcome in outcomes:
         if not outcome.problem:

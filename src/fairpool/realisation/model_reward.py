@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from fairpool.errors import RewardFileError
 from fairpool.models import TrainedPosterior
+from fairpool.notes import warn_of
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.encoding import TableEncoding
 
@@ -59,7 +60,7 @@ class ModelReward:
             )
         table = pa.table(table)
         X = self.encoding.encode(table)
-        self.encoding.warn_of_unknown_levels(table)
+        warn_of(self.encoding.unknown_levels(table))
         return self.encoding.decode(*self.predict(X))
 
     def save(self, path: str | Path, *, share_inputs: bool = False) -> None:

@@ -1,6 +1,5 @@
 """Sec. 4.3: the noise variance eta_i at which party i's reward data is worth just its reward."""
 
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -9,9 +8,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from fairpool.contributions import shapley
-from fairpool.errors import FairpoolWarning, GameError, RewardError, shown
+from fairpool.errors import GameError, RewardError, shown
 from fairpool.information import RewardCurve
-from fairpool.rewards.scheme import RewardScheme, round_down
+from fairpool.rewards.scheme import SilentScheme, round_down
 from fairpool.tables.arrays import FloatArray, as_numbers
 from fairpool.values import Game, InformationGain, tolerance_of
 
@@ -118,7 +117,5 @@ def check_targets(game: Game, rewards: Any) -> FloatArray:
 def _remedy(game: Game) -> str:
     if not game.enumerable:
         return 'use a smaller rho, such as "rational"'
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FairpoolWarning)
-        rho = RewardScheme(game, shapley(game)).rho_rational
+    rho = SilentScheme(game, shapley(game)).rho_rational
     return f"use rho <= {min(round_down(rho), 1.0):g}" if rho > 0 else "give it at least that"

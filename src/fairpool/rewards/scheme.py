@@ -1,16 +1,17 @@
 """Theorem 1: r_i = (phi_i / phi*)^rho v_N, and the two values of rho at which incentives switch."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor
+from typing import ClassVar
 
 import numpy as np
 
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
-from fairpool.errors import FairpoolWarning, RewardError, cut, shown
+from fairpool.errors import RewardError, cut, shown
+from fairpool.notes import Note, texts_of, warn_of
 from fairpool.rewards.intervals import (
     ContributionIntervals,
     rho_rational_interval,
@@ -59,12 +60,13 @@ class RewardScheme:
 
     game: Game
     contributions: Contributions
+    warns: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_game(self.game)
         object.__setattr__(self, "contributions", as_contributions(self.contributions, self.game.n))
-        for text in self.warnings:
-            warnings.warn(text, FairpoolWarning, stacklevel=3)
+        if self.warns:
+            warn_of(self.notes, stacklevel=4)
 
     @cached_property
     def phi(self) -> FloatArray:
@@ -242,46 +244,59 @@ class RewardScheme:
             f' "{self.game.names[i]}" alone has {self.game.alone[i]:.6g}), so the values are not monotone'
         )
 
-    @cached_property
+    @property
     def warnings(self) -> tuple[str, ...]:
+        """The notes in words."""
+        return texts_of(self.notes)
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
         """What the operator should know before trusting the rewards."""
-        texts = []
+        notes = []
         game, names = self.game, self.game.names
         if not self._anything_to_give:
-            texts.append(
+            text = (
                 f"everybody's data together is worth v_N = {game.total:.6g}: there is nothing to give, and all rewards"
                 " are 0; check that the data and the model's prior variance are not degenerate"
             )
-            return tuple(texts)
+            return (Note(code="nothing to give", text=text),)
         if game.rounding_error > IMPRECISE * game.total:
-            texts.append(
+            text = (
                 f"rounding may put values and rewards off by {game.rounding_error:.2g} nats; a larger noise variance,"
                 " fewer inducing points, or standardised columns that are less alike make them more exact"
             )
+            notes.append(Note(code="rounding", text=text))
         if game.enumerable:
-            texts += [
-                f"Theorem 1's promises do not hold: the values are not {v.condition} ({v.why})"
-                if v.condition != "empty is 0"
-                else f"Theorem 1's promises do not hold: {v.why}"
-                for v in check_properties(game)[:3]
-                if v.holds is False
-            ]
+            for verdict in check_properties(game)[:3]:
+                if verdict.holds is False:
+                    what = f"the values are not {verdict.condition} ({verdict.why})"
+                    why = verdict.why if verdict.condition == "empty is 0" else what
+                    notes.append(Note(code="no promise", text=f"Theorem 1's promises do not hold: {why}"))
         if self.phi.max() <= 0:
-            texts.append("nobody's contribution is above 0, so all rewards are 0 although there is something to give")
+            text = "nobody's contribution is above 0, so all rewards are 0 although there is something to give"
+            notes.append(Note(code="no contribution", text=text))
         if (self.phi < 0).any():
             losers = ", ".join(f'"{names[i]}"' for i in np.flatnonzero(self.phi < 0))
-            texts.append(f"{losers} contribute less than nothing; their rewards are 0")
+            text = f"{losers} contribute less than nothing; their rewards are 0"
+            notes.append(Note(code="negative contribution", text=text))
         if self.rho_stable == 0:
             C = next(
                 self.lesser(i) for i in range(game.n) if self._largest_rho(i, float(self.values_of_lesser[i])) == 0
             )
             best = names[int(np.argmax(self.phi))]
-            texts.append(
+            text = (
                 f"fairness and stability conflict (rho_s = 0): {{{', '.join(names[j] for j in C)}}} have data"
                 f' worth v_N = {game.total:.6g} without "{best}", who contributes most, so only equal rewards'
                 " (rho = 0) keep them from leaving; who contributes nothing still receives nothing"
             )
-        return tuple(texts)
+            notes.append(Note(code="conflict", text=text))
+        return tuple(notes)
+
+
+class SilentScheme(RewardScheme):
+    """The same, without a warning: for results that carry its notes."""
+
+    warns = False
 
 
 def round_down(rho: float, digits: int = 5) -> float:

@@ -1,13 +1,13 @@
 """From a table in its own units to numbers a model can use, and back: scaling, categories, the target's units."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fairpool.errors import DataError, FairpoolWarning, few, shown
+from fairpool.errors import DataError, few, shown
+from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
 
 
@@ -117,8 +117,9 @@ class TableEncoding:
             row += len(column.features)
         return block.T
 
-    def warn_of_unknown_levels(self, table: pa.Table) -> None:
-        """Warn, once per column, of levels that count as none of the known ones; refuse missing ones."""
+    def unknown_levels(self, table: pa.Table) -> list[Note]:
+        """One note per column with levels that count as none of the known ones; missing ones are refused."""
+        notes = []
         for column in self.columns:
             if isinstance(column, NumberColumn):
                 continue
@@ -130,7 +131,8 @@ class TableEncoding:
                 row = pc.index(values.cast(pa.string()), next(iter(counts))).as_py()
                 where = f'column "{column.name}", row {row} (counting from 0)'
                 text = column.unknown_text(counts, sum(counts.values()))
-                warnings.warn(f"{where}: {text}", FairpoolWarning, stacklevel=3)
+                notes.append(Note(code="unknown level", text=f"{where}: {text}"))
+        return notes
 
     def encode_target(self, table: pa.Table) -> FloatArray:
         """The labels y [m], standardised."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpool.coalitions import Coalition, mask_of
-from fairpool.compute.workers import Workers, as_workers
+from fairpool.compute.workers import Workers, workers_of
 from fairpool.errors import GameError, shown
 from fairpool.parties import check_names
 from fairpool.tables.arrays import FloatArray, read_only
@@ -106,7 +106,8 @@ class Game(ABC):
                 f" {8 << TABLE_LIMIT >> 20} MiB);"
                 ' sample instead: shapley(game, method="sampled")'
             )
-        self._table = read_only(self.all_values(as_workers(executor)))
+        with workers_of(executor) as workers:
+            self._table = read_only(self.all_values(workers))
         return self._table
 
     def all_values(self, workers: Workers) -> FloatArray:
