@@ -11,7 +11,7 @@ import fairpool as fp
 from fairpool.consortium.example import write_example
 from tests.support.projects import fairpool, project, table, write
 
-CHARTS = {"altair", "vl_convert", "jinja2", "fairpool.report"}
+CHARTS = {"altair", "vl_convert", "jinja2", "fairpool.report.charts"}
 HEAVY = CHARTS | {"numpy", "scipy", "sklearn", "pyarrow", "safetensors", "distributed", "threadpoolctl"}
 NOT_FOR_A_PARTY = CHARTS | {
     "distributed",

@@ -15,7 +15,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from fairpool import report
+from fairpool.report import letter, report
 from tests.support.pictures import without_pictures
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -80,9 +80,9 @@ def content(folder):
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def render_once(name, which):
+def render_once(module, name, which):
     """Remember pages: rendering them takes longer than all that is done between two changes to the disk."""
-    render, pages = getattr(report, name), {}
+    render, pages = getattr(module, name), {}
 
     def remembered(*arguments):
         key = which(*arguments)
@@ -90,7 +90,7 @@ def render_once(name, which):
             pages[key] = render(*arguments)
         return pages[key]
 
-    setattr(report, name, remembered)
+    setattr(module, name, remembered)
 
 
 def every_change(folder, before, work):
@@ -107,8 +107,8 @@ def every_change(folder, before, work):
 def main(folder, *more):
     end = more.index("--")
     without_pictures()  # what draws them has threads, which a forked child has not
-    render_once("render_report", lambda result, context: "report")
-    render_once("render_letter", lambda result, i, letter: i)
+    render_once(report, "render_report", lambda result, context: "report")
+    render_once(letter, "render_letter", lambda result, i, text: i)
     from fairpool.cli import entry  # only now, so that whatever it imports is what was replaced above
 
     def work():

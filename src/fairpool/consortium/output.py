@@ -24,7 +24,8 @@ from fairpool.consortium.scrutiny import FEW_ROWS
 from fairpool.consortium.tables import sha256
 from fairpool.errors import DataError
 from fairpool.models import KernelPosterior
-from fairpool.report import Context, Letter, render_letter, render_report
+from fairpool.report.letter import Letter, render_letter
+from fairpool.report.report import Context, render_report
 
 REWARD_FILE = "reward.safetensors"
 NO_OPTIMUM = (

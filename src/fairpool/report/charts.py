@@ -1,17 +1,15 @@
 """Every chart of the report and the letters, by altair. Nothing is told by colour alone."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import numpy as np
 import vl_convert
 
 from fairpool.coalitions import members, sizes
-from fairpool.percent import as_percent
+from fairpool.outcome import Outcome
 from fairpool.report.scores import Scores
-
-if TYPE_CHECKING:
-    from fairpool.collaboration import Collaboration
+from fairpool.report.words import as_percent
 
 INK, PALE, ACCENT = "#1f2a37", "#b8c4d6", "#1f6f8b"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
@@ -59,7 +57,7 @@ def as_svg(chart: Any) -> str:
     return str(vl_convert.vegalite_to_svg(styled(chart).to_dict(format="vega-lite")))
 
 
-def drawn_parties(result: "Collaboration") -> list[int]:
+def drawn_parties(result: Outcome) -> list[int]:
     """The parties that charts show: all, or of many some, from the largest reward to the smallest."""
     n = result.game.n
     if n <= MOST_DRAWN:
@@ -68,7 +66,7 @@ def drawn_parties(result: "Collaboration") -> list[int]:
     return [int(i) for i in order[np.linspace(0, n - 1, MOST_DRAWN).round().astype(int)]]
 
 
-def rewards_chart(result: "Collaboration") -> Any:
+def rewards_chart(result: Outcome) -> Any:
     """Per party: what it has alone, what it receives, and what all have together."""
     drawn = drawn_parties(result)
     names = [result.game.names[i] for i in drawn]
@@ -109,7 +107,7 @@ def _halo(base: Any) -> Any:
     )
 
 
-def rho_chart(result: "Collaboration") -> Any:
+def rho_chart(result: Outcome) -> Any:
     """Each party's reward along rho, with rho_r, rho_s and the chosen rho marked; `rho` is a signal to be moved."""
     drawn = drawn_parties(result)
     names = [result.game.names[i] for i in drawn]
@@ -152,7 +150,7 @@ def rho_chart(result: "Collaboration") -> Any:
     return (curves + rules + texts + cursor).add_params(chosen).properties(width=520, height=260)
 
 
-def coalitions_chart(result: "Collaboration") -> Any | None:
+def coalitions_chart(result: Outcome) -> Any | None:
     """The value of every coalition, smallest first; None where there are too many to look at."""
     game = result.game
     if game.n > 5:
@@ -173,7 +171,7 @@ def coalitions_chart(result: "Collaboration") -> Any | None:
     return (base.mark_bar(color=PALE, cornerRadiusEnd=2) + labels).properties(width=420, height=alt.Step(20))
 
 
-def scores_chart(result: "Collaboration", scores: Scores) -> Any:
+def scores_chart(result: Outcome, scores: Scores) -> Any:
     """Information against prediction error on test data: alone, rewarded, and everybody's model."""
     rows = []
     for i, name in enumerate(result.game.names):

@@ -1,14 +1,11 @@
 """A party's letter: what it brought, what it receives, why that is fair, how to use the file, what the file reveals."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from fairpool.outcome import Outcome
 from fairpool.report import charts
 from fairpool.report.report import templates
 from fairpool.report.words import ANSWERS, MEANINGS
-
-if TYPE_CHECKING:
-    from fairpool.collaboration import Collaboration
 
 SHOWN = ("R2", "R4", "R5", "stable")
 """The verdicts that matter to a single party."""
@@ -37,7 +34,7 @@ class Letter:
     notes: tuple[str, ...] = ()
 
 
-def render_letter(result: "Collaboration", party: int, letter: Letter) -> str:
+def render_letter(result: Outcome, party: int, letter: Letter) -> str:
     """One party's letter as HTML.
 
     It shows the party's own v_i, phi_i and r_i, v_N, rho and the verdicts, and nothing of any other party's: a witness

@@ -4,20 +4,18 @@ import json
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 import numpy as np
 
-from fairpool.percent import as_percent
+from fairpool.outcome import Outcome
 from fairpool.report import charts
 from fairpool.report.scores import Scores
+from fairpool.report.sentences import explain
 from fairpool.report.vega import vega_script
-from fairpool.report.words import ANSWERS, GLOSSARY, MEANINGS
+from fairpool.report.words import ANSWERS, GLOSSARY, MEANINGS, as_percent
 from fairpool.rewards import check_incentives
-
-if TYPE_CHECKING:
-    from fairpool.collaboration import Collaboration
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Context:
     folders: tuple[str, ...] = ()
 
 
-def render_report(result: "Collaboration", context: Context) -> str:
+def render_report(result: Outcome, context: Context) -> str:
     """The report as HTML; the same result gives the same bytes."""
     coalitions = charts.coalitions_chart(result)
     along_rho = charts.rho_chart(result)
@@ -54,7 +52,7 @@ def render_report(result: "Collaboration", context: Context) -> str:
             result=result,
             context=context,
             game=result.game,
-            explanations=result.explain(),
+            explanations=explain(result),
             drawn=len(charts.drawn_parties(result)),
             meanings=MEANINGS,
             answers=ANSWERS,
@@ -94,7 +92,7 @@ def _responsive(chart: Any) -> dict[str, Any]:
     return spec | {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
 
 
-def _along_rho(result: "Collaboration") -> dict[str, Any]:
+def _along_rho(result: Outcome) -> dict[str, Any]:
     """Rewards at every position of the slider, and the verdicts of each stretch between the switching points.
 
     The page looks these up and computes nothing, so that it cannot disagree with the library.

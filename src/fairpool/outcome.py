@@ -1,0 +1,55 @@
+"""What a collaboration came to: every stage's result, and nothing about how it is shown."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from fairpool.audit import held_out_residuals
+from fairpool.contributions import Contributions
+from fairpool.notes import Note, texts_of
+from fairpool.realisation import ModelReward
+from fairpool.rewards import RewardScheme
+from fairpool.tables.arrays import FloatArray
+from fairpool.values import InformationGain
+from fairpool.verdicts import Verdicts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Outcome:
+    """Every stage's result.
+
+    Attributes:
+        game: v_C, the values.
+        contributions: phi, the Shapley values.
+        scheme: Theorem 1, with rho_r and rho_s.
+        rho: The number that was used.
+        asked: What was asked for, that number or a word.
+        rewards: r [n].
+        incentives: The verdicts on R1-R7, F1-F4 and Definitions 1-3.
+        models: One `ModelReward` per party.
+        notes: What the operator should know.
+    """
+
+    game: InformationGain
+    contributions: Contributions
+    scheme: RewardScheme
+    rho: float
+    asked: float | str
+    rewards: FloatArray
+    incentives: Verdicts
+    models: tuple[ModelReward, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes in words."""
+        return texts_of(self.notes)
+
+    @cached_property
+    def residuals(self) -> FloatArray | None:
+        """Per party, how far its labels are from the others' prediction (`held_out_residuals`); None without rows."""
+        return None if self.game.pool is None else held_out_residuals(self.game)
+
+    @cached_property
+    def reward_intervals(self) -> FloatArray:
+        """Where the rewards of exact contributions lie [n, 2]; see `RewardScheme.reward_intervals`."""
+        return self.scheme.reward_intervals(self.asked)

@@ -1,0 +1,50 @@
+"""Every number of an outcome as plain Python objects, for JSON and for other programs."""
+
+from typing import Any
+
+import numpy as np
+
+from fairpool.outcome import Outcome
+from fairpool.report.sentences import sentence
+
+
+def as_plain(outcome: Outcome) -> dict[str, Any]:
+    """Every number, infinite ones as None."""
+    scheme, contributions = outcome.scheme, outcome.contributions
+    return {
+        "parties": [_party(outcome, i) for i in range(outcome.game.n)],
+        "total": outcome.game.total,
+        "method": contributions.method,
+        "rho": outcome.rho,
+        "rho_rational": _finite(scheme.rho_rational),
+        "rho_stable": _finite(scheme.rho_stable),
+        "rho_rational_interval": [_finite(end) for end in scheme.rho_rational_interval],
+        "rho_stable_interval": [_finite(end) for end in scheme.rho_stable_interval],
+        "evaluations": contributions.evaluations,
+        "incentives": [{"condition": v.condition, "holds": v.holds, "why": v.why} for v in outcome.incentives],
+        "warnings": list(outcome.warnings),
+    }
+
+
+def _party(outcome: Outcome, i: int) -> dict[str, Any]:
+    game, model = outcome.game, outcome.models[i]
+    residuals = outcome.residuals
+    return {
+        "name": game.names[i],
+        "rows": game.rows[i],
+        "value": float(game.alone[i]),
+        "contribution": float(outcome.contributions.values[i]),
+        "standard_error": float(outcome.contributions.standard_errors[i]),
+        "reward": float(outcome.rewards[i]),
+        "reward_interval": outcome.reward_intervals[i].tolist(),
+        "benefit_ratio": _finite(outcome.scheme.benefit_ratios(outcome.asked)[i]),
+        "realised": model.value,
+        "eta": _finite(model.eta),
+        "tau": model.tau,
+        "label_residual": None if residuals is None else _finite(residuals[i]),
+        "explanation": sentence(outcome, i),
+    }
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None

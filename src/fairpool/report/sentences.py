@@ -1,0 +1,27 @@
+"""One sentence per party: what it receives, and why."""
+
+from fairpool.outcome import Outcome
+from fairpool.report.words import as_percent
+
+
+def explain(outcome: Outcome) -> tuple[str, ...]:
+    """A sentence for every party."""
+    return tuple(sentence(outcome, i) for i in range(outcome.game.n))
+
+
+def sentence(outcome: Outcome, i: int) -> str:
+    """What party i receives, and why."""
+    game, share = outcome.game, outcome.scheme.shares[i]
+    name, total = game.names[i], game.total
+    if total <= 0:
+        return f"{name} receives nothing, because nobody's data tells anything about the model."
+    if share == 1:
+        return f"{name} receives the best model, because nobody contributes more."
+    received, alone = as_percent(outcome.rewards[i] / total), as_percent(game.alone[i] / total)
+    if share == 0:
+        return f"{name} receives {received} of the best model's information, and contributes nothing."
+    return (
+        f"{name} receives {received} of the best model's information (alone it has {alone}),"
+        f" because it contributes {as_percent(share)} of what the largest contributor does and rho is"
+        f" {outcome.rho:.3g}."
+    )
