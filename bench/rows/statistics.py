@@ -19,7 +19,7 @@ from bench.games import regression
 from bench.measure import FOLDER, Row, interleaved, quick, same
 from fairpool.compute.workers import Workers
 from fairpool.consortium.statistics import summarise_files
-from fairpool.models import PartySummary
+from fairpool.parties import PartySummary
 from fairpool.tables.encoding import NumberColumn, TableEncoding
 
 ROWS, COLUMNS, GROUPS = 5_000_000, 20, 50

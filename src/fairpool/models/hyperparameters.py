@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,39 +93,16 @@ def maximise_likelihood(
     """
     check_noise_bounds(noise_bounds)
     check_dimensions(kernel, X.shape[1])
-    kernel = clone(kernel)
-    with np.errstate(divide="ignore"):  # a bound of 0 has no finite logarithm, and needs none
-        bounds = np.vstack([kernel.bounds.reshape(-1, 2), np.log(noise_bounds)])
+    search = _Search(likelihood=likelihood, kernel=clone(kernel), X=X, y=y, noise_bounds=noise_bounds)
+    kernel, bounds = search.kernel, search.bounds
     given = np.clip(np.append(kernel.theta, np.log(noise)), *bounds.T)
     informed = _informed_starts(kernel, X, y, bounds)
     random = _random_starts(bounds, as_count(restarts, "restarts", 0), as_generator(rng))
-
-    def minus_likelihood(theta: FloatArray) -> tuple[float, FloatArray]:
-        kernel.theta = theta[:-1]
-        value, gradient = likelihood(kernel, float(np.exp(theta[-1])), X, y)
-        return -value, -gradient
-
-    def search(starts: list[FloatArray]) -> list[Descent]:
-        ends = []
-        for start in starts:
-            try:
-                end = minimise(
-                    minus_likelihood,
-                    start,
-                    bounds,
-                    tolerance=GRADIENT_PER_ROW * len(y),
-                    small_fall=SMALL_GAIN_PER_ROW * len(y),
-                )
-            except np.linalg.LinAlgError:  # the covariance of the start itself cannot be factorised
-                continue
-            ends.append(end)
-        return ends
-
-    first = search([given])
-    ends = first + search(random)
+    first = search.ends([given])
+    ends = first + search.ends(random)
     elsewhere: list[Descent] = []
     if not first or len(y) <= FEW_ROWS or _is_doubtful(first[0], y, bounds):
-        elsewhere = search(informed)
+        elsewhere = search.ends(informed)
     evaluations = sum(end.evaluations for end in ends + elsewhere)
     if first and _is_settled(first[0], bounds):
         elsewhere = [end for end in elsewhere if _is_settled(end, bounds)]
@@ -143,6 +121,49 @@ def maximise_likelihood(
         evaluations=evaluations,
         notes=_notes(best, kernel, bounds=bounds, noise_bounds=noise_bounds, rows=len(y)),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Search:
+    """Searches of one likelihood, each from a start [n]: the kernel's theta, and the noise's logarithm last.
+
+    The kernel is this search's own, and is set to wherever the likelihood is computed.
+    """
+
+    likelihood: Likelihood
+    kernel: Any
+    X: FloatArray
+    y: FloatArray
+    noise_bounds: tuple[float, float]
+
+    @cached_property
+    def bounds(self) -> FloatArray:
+        """The least and the largest logarithm of every parameter [n, 2]."""
+        with np.errstate(divide="ignore"):  # a bound of 0 has no finite logarithm, and needs none
+            return np.vstack([self.kernel.bounds.reshape(-1, 2), np.log(self.noise_bounds)])
+
+    def ends(self, starts: list[FloatArray]) -> list[Descent]:
+        """Where searches end; those whose very start has no likelihood are left out."""
+        ends = []
+        for start in starts:
+            try:
+                end = minimise(
+                    self.minus_likelihood,
+                    start,
+                    self.bounds,
+                    tolerance=GRADIENT_PER_ROW * len(self.y),
+                    small_fall=SMALL_GAIN_PER_ROW * len(self.y),
+                )
+            except np.linalg.LinAlgError:  # the covariance of the start itself cannot be factorised
+                continue
+            ends.append(end)
+        return ends
+
+    def minus_likelihood(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """What is minimised, and its gradient [n]."""
+        self.kernel.theta = theta[:-1]
+        value, gradient = self.likelihood(self.kernel, float(np.exp(theta[-1])), self.X, self.y)
+        return -value, -gradient
 
 
 def _random_starts(bounds: FloatArray, count: int, rng: np.random.Generator) -> list[FloatArray]:
