@@ -113,6 +113,7 @@ class GaussianProcess:
             rng=rng,
             restarts=restarts,
             noise_bounds=noise_bounds,
+            entries=len(X) ** 2,
         )
         return Learned(replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes)
 

@@ -134,5 +134,6 @@ class SparseGaussianProcess(WeightModel):
             rng=rng,
             restarts=restarts,
             noise_bounds=noise_bounds,
+            entries=len(X) * len(U),
         )
         return Learned(replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes)
