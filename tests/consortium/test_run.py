@@ -14,6 +14,7 @@ import pytest
 import typer
 
 import fairpool as fp
+from fairpool.compute.workers import Workers
 from fairpool.consortium.output import refuse_output, write_output
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
@@ -503,3 +504,32 @@ def test_a_byte_order_mark_is_no_part_of_a_configuration(tmp_path):
     filed = (tmp_path / "out" / "operator" / "collaboration.toml").read_bytes()
     assert filed.endswith(b"\n" + text)
     assert b"\xef\xbb\xbf" not in filed
+
+
+@pytest.mark.parametrize("moment", ["reading p0.csv", "learning hyperparameters", "valuing, and making the models"])
+def test_a_file_that_changes_while_it_is_read_stops_the_run(tmp_path, moment):
+    """One that was swapped after it was looked at took a party's contribution from 3.0 to 8.7, unnoticed."""
+    folder = project(tmp_path)
+    changed = []
+
+    def swap(text, done=0, total=None):
+        if text == moment and not changed:
+            changed.append(text)
+            write(folder / "p1.csv", table(25, 77, 3.0))  # as many rows, in the same columns
+
+    preparation = prepare(folder)
+    with pytest.raises(DataError, match=r'party "Party 1": .*p1\.csv was changed while it was read; .* run again$'):
+        execute(preparation, seed=1, workers=Workers(progress=swap))
+    assert changed == [moment]
+    (folder / "p1.csv").unlink()
+    with pytest.raises(DataError, match=r"p1\.csv"):
+        execute(preparation, seed=1)
+
+
+def test_the_recorded_hashes_are_those_of_what_was_looked_at(tmp_path):
+    folder = project(tmp_path)
+    expected = {f"{sha256(folder / name)}  {name}" for name in ("p0.csv", "p1.csv", "p2.csv", "test.csv")}
+    run = execute(prepare(folder), seed=1)
+    (folder / "p0.csv").write_text("another")
+    write_output(run, folder / "result", force=False)
+    assert {*(folder / "result" / "operator" / "inputs.sha256").read_text().splitlines()} == expected

@@ -91,8 +91,9 @@ def _write_operator(run: Run, folder: Path) -> None:
     (folder / "seed.txt").write_text(f"{run.seed}\n")
     (folder / FILE_NAME).write_text(_configuration_as_used(run), encoding="utf-8")
     home = run.preparation.folder
-    hashes = [f"{sha256(file)}  {os.path.relpath(file, home)}\n" for s in run.preparation.sources for file in s.files]
-    (folder / "inputs.sha256").write_text("".join(hashes), encoding="utf-8")
+    files = [file for source in run.preparation.sources for file in source.files]
+    lines = [f"{run.preparation.hashes[file]}  {os.path.relpath(file, home)}\n" for file in files]
+    (folder / "inputs.sha256").write_text("".join(lines), encoding="utf-8")
 
 
 def _write_parties(run: Run, folder: Path) -> None:

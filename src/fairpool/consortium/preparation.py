@@ -4,6 +4,7 @@ All problems are found at once, so that an operator can write to all parties in 
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +21,7 @@ from fairpool.consortium.configuration import Configuration, read_configuration
 from fairpool.consortium.intake import Moments, Survey, survey, survey_problems
 from fairpool.consortium.levels import choose_levels, level_problems, level_warnings
 from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names, sha256
-from fairpool.errors import ConfigurationError, FairpoolError
+from fairpool.errors import ConfigurationError, DataError, FairpoolError
 from fairpool.notes import Note, notes_of, texts_of
 from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
 
@@ -39,6 +40,7 @@ class Preparation:
         parties: Each party's data, surveyed, in the configuration's order.
         public: The public data, if any.
         test: The test data, if any.
+        hashes: The SHA-256 of every file, from before it was looked at.
         notes: What the operator should know.
     """
 
@@ -49,6 +51,7 @@ class Preparation:
     parties: tuple[Survey, ...]
     public: Survey | None
     test: Survey | None
+    hashes: dict[Path, str]
     notes: tuple[Note, ...]
 
     @property
@@ -76,6 +79,7 @@ def prepare(folder: Path, workers: Workers | None = None) -> Preparation:
     owners = [owner for owner, _ in _wanted_data(configuration)]
     problems: dict[str, list[str]] = {owner: [] for owner in owners}
     sources = _find_sources(configuration, folder, problems)
+    hashes = _hashes(sources)
     heads = _read_heads(sources, problems)
     own = {file: heads[file] for s in sources if s.is_party for file in s.files if file in heads}
     features = choose_features(configuration, own)
@@ -104,7 +108,7 @@ def prepare(folder: Path, workers: Workers | None = None) -> Preparation:
         if found.dropped:
             text = f"{owner}: {found.dropped} row(s) with missing values are left out"
             notes.append(Note(code="dropped rows", party=names.get(owner), text=text))
-    notes += notes_of("identical files", _identical_files(sources))
+    notes += notes_of("identical files", _identical_files(sources, hashes))
     return Preparation(
         folder=folder,
         configuration=configuration,
@@ -113,8 +117,36 @@ def prepare(folder: Path, workers: Workers | None = None) -> Preparation:
         parties=parties,
         public=public,
         test=test,
+        hashes=hashes,
         notes=tuple(notes),
     )
+
+
+def refuse_changed_files(preparation: Preparation) -> None:
+    """Refuse to go on where a file is not what was looked at: values and models would be of other data.
+
+    To be called when all files were read for the last time: a file that is the same before and after was so between,
+    unless somebody put it back in the meantime.
+    """
+    now = _hashes(preparation.sources)
+    problems = [
+        f"{source.owner}: {file} was changed while it was read; leave it alone and run again"
+        for source in preparation.sources
+        for file in source.files
+        if now.get(file) != preparation.hashes[file]
+    ]
+    if problems:
+        raise DataError(*problems)
+
+
+def _hashes(sources: Sequence[Source]) -> dict[Path, str]:
+    """The SHA-256 of every file that can be read; what cannot be is told by who looks at it."""
+    hashes = {}
+    for source in sources:
+        for file in source.files:
+            with suppress(OSError):
+                hashes[file] = sha256(file)
+    return hashes
 
 
 def _refuse(*problems: list[str]) -> None:
@@ -187,13 +219,13 @@ def _few_rows_problems(configuration: Configuration, surveys: dict[str, Survey])
     ]
 
 
-def _identical_files(sources: Sequence[Source]) -> list[str]:
+def _identical_files(sources: Sequence[Source], hashes: dict[Path, str]) -> list[str]:
     """Files of the same content, which somebody sent or named twice."""
     seen: dict[str, tuple[str, Path]] = {}
     texts = []
     for source in sources:
         for file in source.files:
-            owner, other = seen.setdefault(sha256(file), (source.owner, file))
+            owner, other = seen.setdefault(hashes[file], (source.owner, file))
             if other != file or owner != source.owner:
                 texts.append(f"{source.owner}: {file} is the same as {other} of {owner}")
     return texts

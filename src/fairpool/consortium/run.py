@@ -12,7 +12,7 @@ from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.compute.workers import Progress, Workers
 from fairpool.consortium.intake import Survey
 from fairpool.consortium.model_building import BuiltModel, build_model
-from fairpool.consortium.preparation import Preparation
+from fairpool.consortium.preparation import Preparation, refuse_changed_files
 from fairpool.consortium.scrutiny import (
     NETWORK_NOTE,
     Sample,
@@ -125,6 +125,7 @@ def execute(
         notes.append(NETWORK_NOTE)
     notes += residual_notes(parties, residuals)
     notes += few_rows_notes(collaboration)
+    refuse_changed_files(preparation)
     return Run(preparation, built, collaboration, residuals, scores, seed, tuple(notes))
 
 
