@@ -75,13 +75,13 @@ def write_output(run: Run, out: Path, force: bool) -> None:
 def _write_operator(run: Run, folder: Path) -> None:
     folder.mkdir()
     context = Context(
-        run.preparation.configuration.name,
-        run.built.origin,
-        run.built.settings,
-        run.residuals,
-        run.scores,
-        run.warnings,
-        tuple(f"parties/{name}" for name in folder_names(run.collaboration.game.names)),
+        title=run.preparation.configuration.name,
+        origin=run.built.origin,
+        settings=run.built.settings,
+        residuals=run.residuals,
+        scores=run.scores,
+        warnings=run.warnings,
+        folders=tuple(f"parties/{name}" for name in folder_names(run.collaboration.game.names)),
     )
     (folder / "report.html").write_text(render_report(run.collaboration, context), encoding="utf-8")
     (folder / "result.json").write_text(
@@ -104,12 +104,12 @@ def _write_parties(run: Run, folder: Path) -> None:
         reward = replace(result.models[i], encoding=run.preparation.encoding)
         reward.save(own / REWARD_FILE, share_inputs=configuration.rewards.share_inputs)
         text = Letter(
-            configuration.name,
-            configuration.target,
-            run.preparation.encoding.scale,
-            REWARD_FILE,
-            sha256(own / REWARD_FILE),
-            reveals(run, i),
+            title=configuration.name,
+            target=configuration.target,
+            scale=run.preparation.encoding.scale,
+            file=REWARD_FILE,
+            sha256=sha256(own / REWARD_FILE),
+            reveals=reveals(run, i),
             notes=() if run.built.optimum_reached else (NO_OPTIMUM,),
         )
         (own / "letter.html").write_text(render_letter(result, i, text), encoding="utf-8")

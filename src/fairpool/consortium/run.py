@@ -126,7 +126,15 @@ def execute(
     notes += residual_notes(parties, residuals)
     notes += few_rows_notes(collaboration)
     refuse_changed_files(preparation)
-    return Run(preparation, built, collaboration, residuals, scores, seed, tuple(notes))
+    return Run(
+        preparation=preparation,
+        built=built,
+        collaboration=collaboration,
+        residuals=residuals,
+        scores=scores,
+        seed=seed,
+        notes=tuple(notes),
+    )
 
 
 def _sample(survey: Survey, encoding: TableEncoding, most: int | None, progress: Progress, seen: float = 0.0) -> Sample:

@@ -52,13 +52,13 @@ def realise(
     columns = game.pool.columns if game.pool else None
     return tuple(
         ModelReward(
-            name,
-            float(target),
-            level.value,
-            level.eta,
-            level.tau,
-            replace(posteriors[i], columns=columns),
-            _shows_others(game, i, posteriors[i]),
+            party=name,
+            target=float(target),
+            value=level.value,
+            eta=level.eta,
+            tau=level.tau,
+            posterior=replace(posteriors[i], columns=columns),
+            holds_inputs_of_others=_shows_others(game, i, posteriors[i]),
             for_evaluation=draws is not None or noise != "nested",
         )
         for i, (name, target, level) in enumerate(zip(game.names, np.asarray(rewards), levels, strict=True))

@@ -163,15 +163,15 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
     if not isinstance(d["holds_inputs_of_others"], bool):
         raise RewardFileError("holds_inputs_of_others must be true or false")
     return ModelReward(
-        text(d["party"]),
-        number(d["target"], "target", 0),
-        number(d["value"], "value", 0),
-        np.inf if d["eta"] is None else number(d["eta"], "eta", 0),
-        number(d["tau"], "tau", 0, 1),
-        replace(posterior, columns=columns),
-        d["holds_inputs_of_others"],
-        None if d["rho"] is None else number(d["rho"], "rho", 0, 1),
-        encoding,
+        party=text(d["party"]),
+        target=number(d["target"], "target", 0),
+        value=number(d["value"], "value", 0),
+        eta=np.inf if d["eta"] is None else number(d["eta"], "eta", 0),
+        tau=number(d["tau"], "tau", 0, 1),
+        posterior=replace(posterior, columns=columns),
+        holds_inputs_of_others=d["holds_inputs_of_others"],
+        rho=None if d["rho"] is None else number(d["rho"], "rho", 0, 1),
+        encoding=encoding,
     )
 
 
