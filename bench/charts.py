@@ -35,13 +35,27 @@ def chart(name: str, points: list[dict]) -> alt.Chart:
     across, what, logarithmic = CHARTS[name]
     places = sorted({point["x"] for point in points})
     ways = [way for way in COLOURS if any(point["way"] == way for point in points)]
-    x_scale = alt.Scale(type="log" if logarithmic else "linear", domain=[places[0], places[-1]], nice=False)
+    x_scale = alt.Scale(
+        type="log" if logarithmic else "linear", domain=[places[0], places[-1]], nice=False
+    )
     return (
-        alt.Chart(alt.Data(values=points), title=alt.Title("All 2ⁿ values", subtitle=what, anchor="start"))
+        alt.Chart(
+            alt.Data(values=points), title=alt.Title("All 2ⁿ values", subtitle=what, anchor="start")
+        )
         .mark_line(point=alt.OverlayMarkDef(size=40))
         .encode(
-            x=alt.X("x:Q", title=across, scale=x_scale, axis=alt.Axis(values=places, format="d", labelFlush=False)),
-            y=alt.Y("y:Q", title="seconds", scale=alt.Scale(type="log"), axis=alt.Axis(values=DECADES, format="~g")),
+            x=alt.X(
+                "x:Q",
+                title=across,
+                scale=x_scale,
+                axis=alt.Axis(values=places, format="d", labelFlush=False),
+            ),
+            y=alt.Y(
+                "y:Q",
+                title="seconds",
+                scale=alt.Scale(type="log"),
+                axis=alt.Axis(values=DECADES, format="~g"),
+            ),
             color=alt.Color(
                 "way:N",
                 title=None,

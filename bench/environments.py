@@ -1,4 +1,6 @@
-"""The peers' virtual environments: each has fairpool, as it is here, and one peer, so that both run in one process."""
+"""The peers' virtual environments: each has fairpool, as it is here, and one peer, so that both run
+in one process.
+"""
 
 import json
 import os
@@ -20,7 +22,8 @@ class Peer:
 
     Attributes:
         requirements: Given to pip, one group after the other.
-        pythons: Versions of Python to prefer, for peers whose newest release needs a newer one than fairpool.
+        pythons: Versions of Python to prefer, for peers whose newest release needs a newer one than
+            fairpool.
     """
 
     requirements: tuple[tuple[str, ...], ...]
@@ -31,7 +34,8 @@ PEERS = {
     "shapiq": Peer((("shapiq[proxy,sparse]",),), ("3.12", "3.13")),
     "shap": Peer((("shap",),), ("3.12", "3.13")),
     "pydvl": Peer((("pydvl",),)),
-    # The version first, and alone: a plain requirement of torch may bring gigabytes for graphics cards.
+    # The version first, and alone: a plain requirement of torch may bring gigabytes for graphics
+    # cards.
     "gpytorch": Peer((("torch==2.13.0",), ("gpytorch",))),
 }
 
@@ -64,10 +68,19 @@ def make(peer: str) -> None:
             _run(_interpreter(PEERS[peer].pythons), "-m", "venv", str(FOLDER / peer))
         for group in PEERS[peer].requirements:
             _pip(python, *group)
-        _pip(python, "--editable", str(ROOT), *(r for group in PEERS[peer].requirements for r in group))
+        _pip(
+            python,
+            "--editable",
+            str(ROOT),
+            *(r for group in PEERS[peer].requirements for r in group),
+        )
         _run(str(python), "-c", f"import fairpool, {peer}")
     except subprocess.CalledProcessError as error:
-        lines = [line for line in error.stderr.splitlines() if line.strip() and not line.startswith("WARNING")]
+        lines = [
+            line
+            for line in error.stderr.splitlines()
+            if line.strip() and not line.startswith("WARNING")
+        ]
         failed.write_text(lines[-1] if lines else str(error))
         ready.unlink(missing_ok=True)
         print(f"{peer}: not installed: {reason(peer)}")

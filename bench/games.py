@@ -11,7 +11,9 @@ D = 50
 """Weights of the Bayesian linear regressions."""
 
 CACHED = 1 << 16
-"""Numbers in a stack of matrices that stays in the cache: batched Cholesky is quickest then (half a MiB)."""
+"""Numbers in a stack of matrices that stays in the cache: batched Cholesky is quickest then (half a
+MiB).
+"""
 
 
 def regression() -> fp.BayesianLinearRegression:
@@ -53,17 +55,21 @@ def precisions(kind: str, n: int = 30, d: int = D) -> np.ndarray:
 def gaussian_process_game(n: int, rows: int, seed: int = 0) -> fp.InformationGain:
     """An exact Gaussian process on five standard normal inputs, the same number of rows for each party."""
     rng = np.random.default_rng(seed)
-    members = [fp.Party(f"party {i}", rng.normal(size=(rows, 5)), rng.normal(size=rows)) for i in range(n)]
+    members = [
+        fp.Party(f"party {i}", rng.normal(size=(rows, 5)), rng.normal(size=rows)) for i in range(n)
+    ]
     return fp.InformationGain(fp.GaussianProcess(RBF(1.5), 0.1), members)
 
 
 class ValueFunction:
-    """v_C = 1/2 log|I + sum over C of P_i|, as peers want it: one call for many coalitions, by batched Cholesky.
+    """v_C = 1/2 log|I + sum over C of P_i|, as peers want it: one call for many coalitions, by
+    batched Cholesky.
 
     Args:
         P: The parties' precisions [n, d, d].
-        stack: How many matrices a call of Cholesky gets. By default a round number, as one would choose; a stack that
-            stays in the processor's cache, which is one of fairpool's ways to be fast, is about half as slow.
+        stack: How many matrices a call of Cholesky gets. By default a round number, as one would
+            choose; a stack that stays in the processor's cache, which is one of fairpool's ways to
+            be fast, is about half as slow.
 
     Attributes:
         evaluations: How many coalitions were asked for.

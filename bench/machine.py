@@ -23,7 +23,8 @@ def description() -> dict[str, str]:
         "processor": f"{_first('/proc/cpuinfo', 'model name') or platform.processor()}, {os.cpu_count()} cores",
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        "libraries": ", ".join(f"{name} {version(name)}" for name in LIBRARIES) + f"; {', '.join(sorted(blas))}",
+        "libraries": ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+        + f"; {', '.join(sorted(blas))}",
         "fairpool": version("fairpool"),
     }
 

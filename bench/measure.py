@@ -62,7 +62,8 @@ class Row:
         Args:
             seconds: Of each [repeats].
             at_least: The promise that they take so many times as long as we.
-            at_most: The promise that we take no more than so many times as long as they; or, without them, the floor.
+            at_most: The promise that we take no more than so many times as long as they; or,
+                without them, the floor.
             others: Further attributes, and those that are not what follows from the seconds.
         """
         found = {way: seconds.get(way) for way in ("ours", "theirs", "floor")}
@@ -76,7 +77,10 @@ class Row:
             target, met = f"at most {at_most:g}x", ratio <= at_most
         return cls(
             **{
-                **{way: None if times is None else float(np.median(times)) for way, times in found.items()},
+                **{
+                    way: None if times is None else float(np.median(times))
+                    for way, times in found.items()
+                },
                 "ratio": ratio,
                 "spread": (float(ratios.min()), float(ratios.max())),
                 "repeats": len(ours),
@@ -101,7 +105,9 @@ def quick() -> bool:
     return "--quick" in sys.argv
 
 
-def interleaved(ways: Mapping[str, Callable[[], Any]], repeats: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def interleaved(
+    ways: Mapping[str, Callable[[], Any]], repeats: int
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Seconds of each way [repeats], taking turns so that a busy machine is busy for all; and their last results."""
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     results = {}
@@ -118,5 +124,7 @@ def same(ours: Any, theirs: Any, tolerance: float, what: str) -> str:
     ours, theirs = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
     gap = float(np.abs(ours - theirs).max() / max(np.abs(theirs).max(), 1e-300))
     if not gap <= tolerance:
-        raise AssertionError(f"{what} differ by {gap:.2g} of the largest, more than {tolerance:.2g}")
+        raise AssertionError(
+            f"{what} differ by {gap:.2g} of the largest, more than {tolerance:.2g}"
+        )
     return f"{what}: {gap:.0e}"

@@ -24,8 +24,8 @@ def cholesky_per_coalition(B: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
 def elimination_flops(sizes: Sequence[int]) -> float:
     """Multiplications and additions of eliminating one party after another, of all 2**n coalitions.
 
-    At depth k there are 2**k matrices; each has a block of m_k rows factorised (m^3 / 3), solved with the r rows
-    still to come (m^2 r) and subtracted from half of their matrix (m r^2).
+    At depth k there are 2**k matrices; each has a block of m_k rows factorised (m^3 / 3), solved
+    with the r rows still to come (m^2 r) and subtracted from half of their matrix (m r^2).
     """
     flops = 0.0
     for k, m in enumerate(sizes):

@@ -1,4 +1,6 @@
-"""performance.md, from what the rows printed: in docs/, or of a quick run where it overwrites nothing."""
+"""performance.md, from what the rows printed: in docs/, or of a quick run where it overwrites
+nothing.
+"""
 
 import tomllib
 from pathlib import Path
@@ -22,18 +24,30 @@ def write_document(lines: list[dict], *, quick: bool) -> Path:
     errors = [line for line in lines if line["kind"] == "error"]
     rows = [line for line in lines if line["kind"] == "row"] + sampled_rows(errors)
     remarks = tomllib.loads((HERE / "remarks.toml").read_text())
-    charts = write_charts([line for line in lines if line["kind"] == "point"], folder / "performance")
-    jinja = Environment(loader=FileSystemLoader(HERE), trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    charts = write_charts(
+        [line for line in lines if line["kind"] == "point"], folder / "performance"
+    )
+    jinja = Environment(
+        loader=FileSystemLoader(HERE),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
     jinja.filters["number"] = number
     jinja.filters["ratio"] = lambda value: f"{value:.0f}x" if value >= 100 else f"{value:.3g}x"
     text = jinja.get_template("performance.md.j2").render(
         quick=quick,
         machine=description(),
         rows=rows,
-        missed=[(row, remark(row, remarks.get("remark", []))) for row in rows if row["met"] is False],
+        missed=[
+            (row, remark(row, remarks.get("remark", []))) for row in rows if row["met"] is False
+        ],
         left_out=[line for line in lines if line["kind"] in ("left out", "failed")],
         peers=remarks.get("peers", {}),
-        games={game: sorted((e for e in errors if e["game"] == game), key=_error) for game in _games(errors)},
+        games={
+            game: sorted((e for e in errors if e["game"] == game), key=_error)
+            for game in _games(errors)
+        },
         charts={name: CHARTS[name] for name in charts},
     )
     document = folder / "performance.md"
@@ -75,7 +89,9 @@ def sampled_rows(errors: list[dict]) -> list[dict]:
 def remark(row: dict, remarks: list[dict]) -> str:
     """What is to be said about a row that misses its figure."""
     for known in remarks:
-        if known["row"] == row["row"] and all(known.get(key, "") in row[key] for key in ("size", "against")):
+        if known["row"] == row["row"] and all(
+            known.get(key, "") in row[key] for key in ("size", "against")
+        ):
             return known["text"]
     return "no remark yet."
 

@@ -4,8 +4,9 @@ Quick results, of single repeats, go to .bench/quick/performance.md instead.
 
     python -m bench.run [--quick] [--only NAME ...] [--render]
 
-`--only` runs some rows anew and keeps the others' last results; `--render` runs none. Exits with 1 where a row failed:
-a number that differs from the peer's is a failure, a peer that could not be installed is not.
+`--only` runs some rows anew and keeps the others' last results; `--render` runs none. Exits with 1
+where a row failed: a number that differs from the peer's is a failure, a peer that could not be
+installed is not.
 """
 
 import json
@@ -57,9 +58,24 @@ def run(job: Job, quick: bool) -> list[dict]:
     python = environments.python_of(job.peer)
     if python is None:
         text = environments.reason(job.peer)
-        return [{"kind": "left out", "job": job.module, "peer": job.peer, "why": f"not installed: {text}"}]
-    command = [str(python), "-m", f"bench.rows.{job.module}", *filter(None, [job.peer]), *["--quick"] * quick]
-    done = subprocess.run(command, cwd=FOLDER.parent, env=os.environ | ONE_THREAD, capture_output=True, text=True)
+        return [
+            {
+                "kind": "left out",
+                "job": job.module,
+                "peer": job.peer,
+                "why": f"not installed: {text}",
+            }
+        ]
+    command = [
+        str(python),
+        "-m",
+        f"bench.rows.{job.module}",
+        *filter(None, [job.peer]),
+        *["--quick"] * quick,
+    ]
+    done = subprocess.run(
+        command, cwd=FOLDER.parent, env=os.environ | ONE_THREAD, capture_output=True, text=True
+    )
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"kind"')]
     if done.returncode:
         why = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -4,10 +4,10 @@ With v_s(i) and v_s(not i) the average value of the coalitions of size s with an
 
     phi_i = 1/n sum over s = 0 .. n-1 of  v_{s+1}(i) - v_s(not i).
 
-Sizes with few coalitions are enumerated. For every other size, a polynomial of degree two in the parties' indicators,
-fitted to a pilot sample, has averages that are known; those of what it leaves are estimated from fresh samples, by a
-linear regression on the indicators, so that only the variance of interactions remains. Independent batches give the
-standard error.
+Sizes with few coalitions are enumerated. For every other size, a polynomial of degree two in the
+parties' indicators, fitted to a pilot sample, has averages that are known; those of what it leaves
+are estimated from fresh samples, by a linear regression on the indicators, so that only the
+variance of interactions remains. Independent batches give the standard error.
 """
 
 import json
@@ -62,7 +62,10 @@ def _compute(kind: str) -> dict:
 
 
 def _estimate(
-    v: ValueFunction, exact: dict[int, Averages], pilots: dict[int, np.ndarray], rng: np.random.Generator
+    v: ValueFunction,
+    exact: dict[int, Averages],
+    pilots: dict[int, np.ndarray],
+    rng: np.random.Generator,
 ) -> np.ndarray:
     averages = dict(exact)
     for s, b in pilots.items():
@@ -110,7 +113,9 @@ def _second_order(b: np.ndarray, n: int, s: int) -> Averages:
     with_i = B.sum(axis=0) + B.sum(axis=1)
     others = b.sum() - with_i
     scale = (n - 1) * (n - 2)
-    return with_i * (s - 1) / (n - 1) + others * (s - 1) * (s - 2) / scale, others * s * (s - 1) / scale
+    return with_i * (s - 1) / (n - 1) + others * (s - 1) * (s - 2) / scale, others * s * (
+        s - 1
+    ) / scale
 
 
 def main() -> None:

@@ -24,7 +24,9 @@ def test_duplicates_of_many_keys_are_those_of_sets():
     keys = [rng.integers(0, 60, size).astype(np.uint64) for size in (0, 1, 30, 50, 200)]
     found = duplicates_of_keys([str(i) for i in range(5)], keys)
     sets = [set(own.tolist()) for own in keys]
-    assert found.within.tolist() == [len(own) - len(distinct) for own, distinct in zip(keys, sets, strict=True)]
+    assert found.within.tolist() == [
+        len(own) - len(distinct) for own, distinct in zip(keys, sets, strict=True)
+    ]
     for i, mine in enumerate(sets):
         for j, theirs in enumerate(sets):
             assert found.shared[i, j] == (0 if i == j else len(mine & theirs))
@@ -40,14 +42,18 @@ def test_bad_labels_show_in_the_residuals():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, P))
     y = labels(X, rng)
-    parties = [fp.Party(name, X[k : k + 40], y[k : k + 40]) for name, k in (("a", 0), ("b", 40), ("c", 80))]
+    parties = [
+        fp.Party(name, X[k : k + 40], y[k : k + 40]) for name, k in (("a", 0), ("b", 40), ("c", 80))
+    ]
     model = fp.GaussianProcess(MODELS["gp"].kernel, 0.09)
     good = fp.held_out_residuals(fp.InformationGain(model, parties))
     assert (good < 1.5).all()
     bad = [*parties[:2], fp.Party("c", parties[2].X, -5 * parties[2].y)]
     assert fp.held_out_residuals(fp.InformationGain(model, bad))[2] > 3
     # Information gain does not notice: it never looks at labels.
-    np.testing.assert_array_equal(fp.InformationGain(model, bad).values(), fp.InformationGain(model, parties).values())
+    np.testing.assert_array_equal(
+        fp.InformationGain(model, bad).values(), fp.InformationGain(model, parties).values()
+    )
 
 
 def test_residuals_use_the_partys_own_noise_and_need_somebody_to_compare_with():

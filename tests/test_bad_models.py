@@ -2,7 +2,14 @@ import dataclasses
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, ExpSineSquared, Kernel, WhiteKernel
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    ExpSineSquared,
+    Kernel,
+    WhiteKernel,
+)
 
 import fairpool as fp
 from tests.support.examples import P
@@ -41,7 +48,9 @@ def test_noise_variance_must_be_positive(noise):
 @pytest.mark.parametrize("noise_variance", [0.001, 0.1, 100.0])
 def test_a_kernel_that_is_not_positive_definite_is_refused(noise_variance):
     game = fp.InformationGain(fp.GaussianProcess(Sigmoid(), noise_variance), [fp.Party("a", X, y)])
-    with pytest.raises(ValueError, match="is not positive definite: on these rows its smallest eigenvalue is -"):
+    with pytest.raises(
+        ValueError, match="is not positive definite: on these rows its smallest eigenvalue is -"
+    ):
         game.values()
     with pytest.raises(ValueError, match="on these rows its smallest eigenvalue is -"):
         fp.SparseGaussianProcess(Sigmoid(), noise_variance, X).posterior(X, y)
@@ -49,7 +58,9 @@ def test_a_kernel_that_is_not_positive_definite_is_refused(noise_variance):
 
 def test_a_kernel_that_may_be_positive_definite_is_looked_at_and_kept():
     one = X[:, :1]
-    game = fp.InformationGain(fp.GaussianProcess(ExpSineSquared(1.0, 2.0), 0.1), [fp.Party("a", one, y)])
+    game = fp.InformationGain(
+        fp.GaussianProcess(ExpSineSquared(1.0, 2.0), 0.1), [fp.Party("a", one, y)]
+    )
     assert game.total > 0
 
 
@@ -58,31 +69,54 @@ def test_a_kernel_that_may_be_positive_definite_is_looked_at_and_kept():
     [
         (lambda: fp.GaussianProcess("rbf", 0.1), "'rbf' is not a kernel"),
         (lambda: fp.GaussianProcess(RBF() + WhiteKernel(), 0.1), "contains a WhiteKernel"),
-        (lambda: fp.GaussianProcess(RBF() * (RBF() + WhiteKernel()) ** 2, 0.1), "contains a WhiteKernel"),
+        (
+            lambda: fp.GaussianProcess(RBF() * (RBF() + WhiteKernel()) ** 2, 0.1),
+            "contains a WhiteKernel",
+        ),
         (lambda: fp.SparseGaussianProcess(RBF(), 0.1, X[:0]), "there are no inducing points"),
-        (lambda: fp.SparseGaussianProcess(RBF(), 0.1, X[:, :1]).posterior(X, y), "inducing points have 1 columns"),
-        (lambda: fp.BayesianLinearRegression(0.1, prior_variance=-1.0), "prior_variance -1.0 must be"),
+        (
+            lambda: fp.SparseGaussianProcess(RBF(), 0.1, X[:, :1]).posterior(X, y),
+            "inducing points have 1 columns",
+        ),
+        (
+            lambda: fp.BayesianLinearRegression(0.1, prior_variance=-1.0),
+            "prior_variance -1.0 must be",
+        ),
         (
             lambda: fp.BayesianLinearRegression(0.1, prior_variance=[[1.0, 2.0], [2.0, 1.0]]),
             "is not a symmetric, positive",
         ),
-        (lambda: fp.BayesianLinearRegression(0.1, prior_variance=[[1.0, 2.0]]), "is not a symmetric, positive"),
+        (
+            lambda: fp.BayesianLinearRegression(0.1, prior_variance=[[1.0, 2.0]]),
+            "is not a symmetric, positive",
+        ),
         (lambda: fp.BayesianLinearRegression(0.1, prior_mean=np.nan), "prior_mean of shape"),
-        (lambda: fp.BayesianLinearRegression(0.1, [1.0, 2.0]).posterior(X, y), "prior_variance is for 2 weights, but"),
+        (
+            lambda: fp.BayesianLinearRegression(0.1, [1.0, 2.0]).posterior(X, y),
+            "prior_variance is for 2 weights, but",
+        ),
         (
             lambda: fp.BayesianLinearRegression(0.1, [1.0, 2.0]).summarise(fp.Party("a", X, y)),
             "prior_variance is for 2 weights, but",
         ),
-        (lambda: fp.BayesianLinearRegression(0.1, 1.0, [1.0, 2.0]).posterior(X, y), "prior_mean is for 2 weights, but"),
+        (
+            lambda: fp.BayesianLinearRegression(0.1, 1.0, [1.0, 2.0]).posterior(X, y),
+            "prior_mean is for 2 weights, but",
+        ),
         (lambda: fp.GaussianProcess(RBF(), 0.1).posterior(X, y[:3]), r"y has shape \(3,\)"),
-        (lambda: fp.GaussianProcess(RBF(), 0.1).posterior(X, np.full(12, np.nan)), "y has 12 value"),
+        (
+            lambda: fp.GaussianProcess(RBF(), 0.1).posterior(X, np.full(12, np.nan)),
+            "y has 12 value",
+        ),
         (
             lambda: fp.GaussianProcess(RBF(), 0.1).posterior(X, y).predict(X[:, :2]),
             "have 2 columns, the model was trained on 3",
         ),
         (lambda: fp.mnlp([1.0], [1.0, 2.0], [1.0]), "mnlp needs y"),
         (
-            lambda: fp.ValidationGain(fp.GaussianProcess(RBF(), 0.1), [fp.Party("a", X, y)], X[:0], []),
+            lambda: fp.ValidationGain(
+                fp.GaussianProcess(RBF(), 0.1), [fp.Party("a", X, y)], X[:0], []
+            ),
             "validation data has 0",
         ),
     ],
@@ -103,16 +137,28 @@ def test_a_kernel_that_overflows_is_refused():
         lower_factor(Overflowing()(X))
 
 
-@pytest.mark.parametrize("kernel", [-0.5 * RBF(), ConstantKernel(-1.0) * RBF(), np.inf * RBF(), 0.0 * RBF()])
+@pytest.mark.parametrize(
+    "kernel", [-0.5 * RBF(), ConstantKernel(-1.0) * RBF(), np.inf * RBF(), 0.0 * RBF()]
+)
 def test_a_factor_that_is_not_positive_is_refused(kernel):
     with pytest.raises(ValueError, match="must be finite and above 0"):
         fp.GaussianProcess(kernel, 10.0)
 
 
 def test_a_power_is_looked_at_unless_it_is_whole():
-    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match=r"is not positive definite|not finite"):
-        fp.InformationGain(fp.GaussianProcess(DotProduct(0.0) ** 3.5, 1.0), [fp.Party("a", X, y)]).values()
-    assert fp.InformationGain(fp.GaussianProcess(DotProduct(1.0) ** 2, 1.0), [fp.Party("a", X, y)]).total > 0
+    with (
+        np.errstate(invalid="ignore"),
+        pytest.raises(ValueError, match=r"is not positive definite|not finite"),
+    ):
+        fp.InformationGain(
+            fp.GaussianProcess(DotProduct(0.0) ** 3.5, 1.0), [fp.Party("a", X, y)]
+        ).values()
+    assert (
+        fp.InformationGain(
+            fp.GaussianProcess(DotProduct(1.0) ** 2, 1.0), [fp.Party("a", X, y)]
+        ).total
+        > 0
+    )
 
 
 PARTIES = [fp.Party("a", X, y), fp.Party("b", X + 1, y)]
@@ -127,11 +173,23 @@ TABLE = fp.TableGame([0, 7, 5, 8])
         (lambda: fp.collaborate(PARTIES, None), "None is not a model"),
         (lambda: fp.collaborate(PARTIES[0], GP), "give the parties as a list"),
         (lambda: fp.collaborate(PARTIES, GP, rng="x"), "rng 'x' is neither"),
-        (lambda: fp.collaborate(PARTIES, GP, rho=None), "rho None is not a number; give one in 0 .. 1"),
-        (lambda: fp.collaborate(PARTIES, GP, rho=[0.5]), r"rho \[0.5\] is not a number; give one in 0 .. 1"),
-        (lambda: fp.collaborate(PARTIES, GP, rho=True), "rho True is not a number; give one in 0 .. 1"),
+        (
+            lambda: fp.collaborate(PARTIES, GP, rho=None),
+            "rho None is not a number; give one in 0 .. 1",
+        ),
+        (
+            lambda: fp.collaborate(PARTIES, GP, rho=[0.5]),
+            r"rho \[0.5\] is not a number; give one in 0 .. 1",
+        ),
+        (
+            lambda: fp.collaborate(PARTIES, GP, rho=True),
+            "rho True is not a number; give one in 0 .. 1",
+        ),
         (lambda: fp.realise(TABLE, ["x", "y"], 0), "are not one finite number for each"),
-        (lambda: fp.realise(GAME, [GAME.total] * 2, 0, draws=1.5), "draws 1.5 is not a whole number"),
+        (
+            lambda: fp.realise(GAME, [GAME.total] * 2, 0, draws=1.5),
+            "draws 1.5 is not a whole number",
+        ),
         (lambda: TABLE.value(None), "None is not a coalition"),
         (lambda: TABLE.value({0.5}), "no party 0.5"),
         (lambda: fp.TableGame([0, 1], names=[1]), "must be texts that are not empty"),
@@ -139,20 +197,38 @@ TABLE = fp.TableGame([0, 7, 5, 8])
         (lambda: fp.shapley([0, 1]), "is not a game"),
         (lambda: fp.RewardScheme([0, 1], [1]), "is not a game"),
         (lambda: fp.RewardScheme(TABLE, {}), "are not one finite number for each"),
-        (lambda: fp.shapley(TABLE, "sampled", evaluations=np.inf), "evaluations inf is not a whole number"),
+        (
+            lambda: fp.shapley(TABLE, "sampled", evaluations=np.inf),
+            "evaluations inf is not a whole number",
+        ),
         (lambda: fp.BayesianLinearRegression(0.1, features=3), "features 3 is neither a callable"),
-        (lambda: fp.BayesianLinearRegression(0.1, bias="no"), "bias 'no' is neither True nor False"),
-        (lambda: fp.BayesianLinearRegression(0.1, prior_mean={}), "prior_mean is not made of numbers"),
+        (
+            lambda: fp.BayesianLinearRegression(0.1, bias="no"),
+            "bias 'no' is neither True nor False",
+        ),
+        (
+            lambda: fp.BayesianLinearRegression(0.1, prior_mean={}),
+            "prior_mean is not made of numbers",
+        ),
         (lambda: fp.inducing_points(X, "x"), "count 'x' is not a whole number"),
         (lambda: fp.mnlp([1.0], 1.0, [1.0]), "mnlp needs y"),
         (lambda: fp.mnlp([1.0], [1.0], [0.0]), "mnlp needs variances above 0"),
         (lambda: GP.log_marginal_likelihood(X, X), "needs one label per row"),
-        (lambda: fp.check_strict_monotonicity(TABLE, 0, [1], TABLE, [1, 2]), "are not one finite number"),
-        (lambda: fp.check_strict_monotonicity(TABLE, 0, [1, 2], fp.TableGame([0, 1]), [1]), "are of 2 and 1 parties"),
+        (
+            lambda: fp.check_strict_monotonicity(TABLE, 0, [1], TABLE, [1, 2]),
+            "are not one finite number",
+        ),
+        (
+            lambda: fp.check_strict_monotonicity(TABLE, 0, [1, 2], fp.TableGame([0, 1]), [1]),
+            "are of 2 and 1 parties",
+        ),
         (lambda: fp.Party("a", X + 1j, y), "X is not made of numbers"),
         (lambda: fp.Party("a", X.astype(str), y), "X is not made of numbers"),
         (lambda: fp.Party("a", np.ma.masked_less(X, 0), y), "X has masked values"),
-        (lambda: fp.Party("a", X, np.arange(12).astype("datetime64[D]")), "y is not made of numbers"),
+        (
+            lambda: fp.Party("a", X, np.arange(12).astype("datetime64[D]")),
+            "y is not made of numbers",
+        ),
     ],
 )
 def test_wrong_types_are_refused_in_words(call, text):
@@ -189,4 +265,7 @@ def test_reprs_show_nobodys_numbers():
     summary = fp.BayesianLinearRegression(0.5).summarise(PARTIES[0])
     assert repr(summary) == "PartySummary('a', 12 rows, 4 weights)"
     assert repr(GP.posterior(X, y)) == "KernelPosterior(12 rows x 3 inputs)"
-    assert repr(fp.BayesianLinearRegression(0.5).posterior(X, y)) == "WeightPosterior(4 weights, 3 inputs)"
+    assert (
+        repr(fp.BayesianLinearRegression(0.5).posterior(X, y))
+        == "WeightPosterior(4 weights, 3 inputs)"
+    )

@@ -25,7 +25,10 @@ ROW = {
     "note": "",
     "repeats": 1,
 }
-POINTS = [{"kind": "point", "chart": "m", "way": "fairpool", "x": x, "y": y} for x, y in ((10, 0.1), (20, 0.4))]
+POINTS = [
+    {"kind": "point", "chart": "m", "way": "fairpool", "x": x, "y": y}
+    for x, y in ((10, 0.1), (20, 0.4))
+]
 
 
 @pytest.fixture

@@ -1,4 +1,6 @@
-"""On a real Dask cluster: the same numbers as here, whatever happens to its workers; and clear errors."""
+"""On a real Dask cluster: the same numbers as here, whatever happens to its workers; and clear
+errors.
+"""
 
 import http.server
 import json
@@ -56,7 +58,8 @@ def slow_game():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((12, 60, 3))
     return fp.InformationGain(
-        fp.GaussianProcess(RBF(1.0), 0.1), [fp.Party(str(i), x, np.zeros(60)) for i, x in enumerate(X)]
+        fp.GaussianProcess(RBF(1.0), 0.1),
+        [fp.Party(str(i), x, np.zeros(60)) for i, x in enumerate(X)],
     )
 
 
@@ -88,12 +91,16 @@ def test_a_validation_gain_and_a_client_instead_of_its_executor(running):
 
 def test_200_parties_are_sampled(executor):
     rng = np.random.default_rng(0)
-    tables = [rng.lognormal() * rng.standard_normal((int(rng.integers(1, 9)), 3)) for _ in range(200)]
+    tables = [
+        rng.lognormal() * rng.standard_normal((int(rng.integers(1, 9)), 3)) for _ in range(200)
+    ]
     parties = [fp.Party(str(i), X, X[:, 0]) for i, X in enumerate(tables)]
     here = fp.collaborate(parties, MODELS["blr"], evaluations=4000)
     there = fp.collaborate(parties, MODELS["blr"], evaluations=4000, executor=executor)
     assert there.contributions.method == "sampled"
-    np.testing.assert_allclose(there.contributions.values, here.contributions.values, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        there.contributions.values, here.contributions.values, rtol=1e-12, atol=1e-12
+    )
     np.testing.assert_allclose(there.rewards, here.rewards, rtol=1e-12)
     assert there.contributions.evaluations == here.contributions.evaluations <= 4000
 
@@ -105,9 +112,13 @@ def test_statistics_of_files_and_row_groups(executor, tmp_path):
         files.append(tmp_path / f"{number}.parquet")
         table = pa.table({name: rng.standard_normal(5000) for name in ("a", "b", "y")})
         pq.write_table(table, files[-1], row_group_size=700)
-    encoding = TableEncoding((NumberColumn("a", 0.1, 2.0), NumberColumn("b", 0.0, 1.0)), "y", 0.0, 1.0)
+    encoding = TableEncoding(
+        (NumberColumn("a", 0.1, 2.0), NumberColumn("b", 0.0, 1.0)), "y", 0.0, 1.0
+    )
     model = fp.BayesianLinearRegression(0.1)
-    here, there = (summarise_files("p", files, encoding, model, Workers(e)) for e in (None, executor))
+    here, there = (
+        summarise_files("p", files, encoding, model, Workers(e)) for e in (None, executor)
+    )
     np.testing.assert_array_equal(there.gram, here.gram)
     np.testing.assert_array_equal(there.moment, here.moment)
     assert there.rows == 10_000
@@ -116,7 +127,9 @@ def test_statistics_of_files_and_row_groups(executor, tmp_path):
 def test_the_papers_figures(executor, tmp_path):
     reproduce(["fig2", "fig4"], tmp_path / "there", quick=True, executor=executor)
     reproduce(["fig2"], tmp_path / "here", quick=True)
-    assert (tmp_path / "there" / "fig2.csv").read_bytes() == (tmp_path / "here" / "fig2.csv").read_bytes()
+    assert (tmp_path / "there" / "fig2.csv").read_bytes() == (
+        tmp_path / "here" / "fig2.csv"
+    ).read_bytes()
 
 
 def test_a_worker_killed_mid_run_costs_only_its_tasks(tmp_path):
@@ -146,13 +159,18 @@ def test_a_cluster_that_is_gone_is_an_error_in_seconds_and_what_is_done_is_kept(
                 found.stop()
                 stopped.append(time.monotonic())
 
-        with pytest.raises(ClusterError, match=r"the workers are gone .* of 8 tasks to do; look whether the cluster"):
+        with pytest.raises(
+            ClusterError,
+            match=r"the workers are gone .* of 8 tasks to do; look whether the cluster",
+        ):
             slow_game().values(Workers(client.get_executor(), progress, checkpoint))
         assert time.monotonic() - stopped[0] < 60
     kept = len(list((tmp_path / "kept").rglob("*.npy")))
     assert kept >= 2
     done = []
-    values = slow_game().values(Workers(None, lambda text, done_=0, total=None: done.append(done_), checkpoint))
+    values = slow_game().values(
+        Workers(None, lambda text, done_=0, total=None: done.append(done_), checkpoint)
+    )
     assert done[0] == kept
     np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
 
@@ -174,8 +192,14 @@ def test_work_that_is_cancelled_leaves_nothing_running(running):
 
 def test_the_command_on_a_cluster(running, tmp_path):
     results = []
-    ways = [(fairpool, []), (fairpool_process, ["--cluster", running.address]), (fairpool, ["--jobs", "2"])]
-    for number, (way, more) in enumerate(ways):  # the cluster's client has a log of its own, which only a process shows
+    ways = [
+        (fairpool, []),
+        (fairpool_process, ["--cluster", running.address]),
+        (fairpool, ["--jobs", "2"]),
+    ]
+    for number, (way, more) in enumerate(
+        ways
+    ):  # the cluster's client has a log of its own, which only a process shows
         folder = project(tmp_path / str(number))
         done = way("run", folder, "--seed", "1", "--json", *more)
         assert (done.returncode, done.stderr) == (0, "")
@@ -189,7 +213,11 @@ def test_the_command_on_a_cluster(running, tmp_path):
 def test_a_scheduler_that_cannot_be_reached_is_an_error_in_seconds(tmp_path):
     folder = project(tmp_path)
     cases = [
-        (fairpool_process, "tcp://127.0.0.1:9", "no Dask scheduler answers at tcp://127.0.0.1:9 within 5 seconds"),
+        (
+            fairpool_process,
+            "tcp://127.0.0.1:9",
+            "no Dask scheduler answers at tcp://127.0.0.1:9 within 5 seconds",
+        ),
         (fairpool, "nonsense", "'nonsense' is no address of a Dask scheduler"),
     ]
     for way, address, text in cases:
@@ -205,11 +233,19 @@ def test_a_scheduler_that_cannot_be_reached_is_an_error_in_seconds(tmp_path):
 @pytest.mark.parametrize(
     ("at_start", "text"),
     [
-        ("if name != 'fairpool': return found(name)\n    return '9.9'", "has fairpool 9.9; install fairpool"),
-        ("if name != 'fairpool': return found(name)\n    raise m.PackageNotFoundError(name)", "has no fairpool "),
+        (
+            "if name != 'fairpool': return found(name)\n    return '9.9'",
+            "has fairpool 9.9; install fairpool",
+        ),
+        (
+            "if name != 'fairpool': return found(name)\n    raise m.PackageNotFoundError(name)",
+            "has no fairpool ",
+        ),
     ],
 )
-def test_a_worker_of_another_version_or_without_fairpool_is_an_error(tmp_path, monkeypatch, at_start, text):
+def test_a_worker_of_another_version_or_without_fairpool_is_an_error(
+    tmp_path, monkeypatch, at_start, text
+):
     """The worker is a real process, which finds another installation than this one."""
     (tmp_path / "sitecustomize.py").write_text(
         f"import importlib.metadata as m\nfound = m.version\ndef version(name):\n    {at_start}\n"
@@ -218,14 +254,20 @@ def test_a_worker_of_another_version_or_without_fairpool_is_an_error(tmp_path, m
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with cluster(tmp_path, workers=1) as found:
         monkeypatch.delenv("PYTHONPATH")
-        with connected(found.address, 1), pytest.raises(ClusterError, match=text), open_executor(1, found.address):
+        with (
+            connected(found.address, 1),
+            pytest.raises(ClusterError, match=text),
+            open_executor(1, found.address),
+        ):
             pass
 
 
 def test_a_cluster_without_workers_is_an_error(tmp_path):
     with (
         cluster(tmp_path, workers=0) as found,
-        pytest.raises(ClusterError, match=r"has no workers; start some: dask worker tcp://127\.0\.0\.1"),
+        pytest.raises(
+            ClusterError, match=r"has no workers; start some: dask worker tcp://127\.0\.0\.1"
+        ),
         open_executor(1, found.address),
     ):
         pass
@@ -296,15 +338,21 @@ def short_patience(monkeypatch):
 
 def test_something_that_never_answers_is_no_scheduler(short_patience):
     with listener(b"") as address:
-        assert refusal_of(address).startswith(f"no Dask scheduler answers at {address} within 1 seconds (TimeoutError)")
+        assert refusal_of(address).startswith(
+            f"no Dask scheduler answers at {address} within 1 seconds (TimeoutError)"
+        )
 
 
 def test_a_web_server_is_no_scheduler(short_patience):
     with web_server() as address:
-        assert refusal_of(address).startswith(f"no Dask scheduler answers at {address} within 1 seconds")
+        assert refusal_of(address).startswith(
+            f"no Dask scheduler answers at {address} within 1 seconds"
+        )
 
 
-@pytest.mark.parametrize("answer", [b"SSH-2.0-OpenSSH_9.6\r\n" * 9, bytes(4096), b"\x08" + bytes(7) + b"\x01" * 99])
+@pytest.mark.parametrize(
+    "answer", [b"SSH-2.0-OpenSSH_9.6\r\n" * 9, bytes(4096), b"\x08" + bytes(7) + b"\x01" * 99]
+)
 def test_what_answers_in_another_language_is_no_scheduler(short_patience, answer):
     with listener(answer) as address:
         text = refusal_of(address)

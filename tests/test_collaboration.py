@@ -50,7 +50,10 @@ def test_to_dict_is_plain_json():
 def test_the_same_seed_gives_the_same_models():
     parties = make_parties([25, 8, 12], 1)
     X = np.zeros((2, P))
-    a, b, other = (fp.collaborate(parties, MODELS["gp"], rng=seed).models[1].predict(X)[0] for seed in (4, 4, 5))
+    a, b, other = (
+        fp.collaborate(parties, MODELS["gp"], rng=seed).models[1].predict(X)[0]
+        for seed in (4, 4, 5)
+    )
     np.testing.assert_array_equal(a, b)
     assert (a != other).all()
 
@@ -76,13 +79,17 @@ def test_a_target_below_a_partys_own_value_is_refused_before_anything_is_trained
     X = np.linspace(0, 1, 12)[:, None]
     parties = [fp.Party("large", X, X[:, 0]), fp.Party("inside", X[3:9] + 1e-3, X[3:9, 0])]
     model = fp.BayesianLinearRegression(0.01)
-    with pytest.raises(ValueError, match=r'party "inside": target .* is below its own value .*use rho <= 0\.'):
+    with pytest.raises(
+        ValueError, match=r'party "inside": target .* is below its own value .*use rho <= 0\.'
+    ):
         fp.collaborate(parties, model, rho="fair")
     assert fp.collaborate(parties, model, rho="rational").incentives["R4"].holds
 
 
 def test_names_are_never_markup():
-    result = fp.collaborate([fp.Party("[/x]", *_xy(0)), fp.Party("[red]y", *_xy(1))], MODELS["gp"], rho=0.1)
+    result = fp.collaborate(
+        [fp.Party("[/x]", *_xy(0)), fp.Party("[red]y", *_xy(1))], MODELS["gp"], rho=0.1
+    )
     assert "[/x]" in repr(result)
     assert "[red]y" in repr(result)
 

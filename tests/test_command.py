@@ -1,4 +1,6 @@
-"""The installed command as a process, every subcommand once: what `fairpool` in this process gives must be the same."""
+"""The installed command as a process, every subcommand once: what `fairpool` in this process gives
+must be the same.
+"""
 
 import re
 import shutil
@@ -19,7 +21,14 @@ COMMANDS = {
     "check": ["check", "project"],
     "check, refused": ["check", "damaged"],
     "run": ["run", "project", "--seed", "1", "--rho", "fair"],
-    "predict": ["predict", "reward.safetensors", "--data", "project/test.csv", "--out", "predicted.csv"],
+    "predict": [
+        "predict",
+        "reward.safetensors",
+        "--data",
+        "project/test.csv",
+        "--out",
+        "predicted.csv",
+    ],
     "inspect": ["inspect", "reward.safetensors"],
     "reproduce": ["reproduce", "fig4", "--quick"],
 }
@@ -31,7 +40,9 @@ def place(tmp_path_factory):
     """All that the commands need, in one folder; each works on a copy."""
     folder = tmp_path_factory.mktemp("place")
     project(folder / "project")
-    assert fairpool("run", folder / "project", "--out", folder / "out", "--seed", "1").returncode == 0
+    assert (
+        fairpool("run", folder / "project", "--out", folder / "out", "--seed", "1").returncode == 0
+    )
     shutil.move(folder / "out" / "parties" / "Party-1" / "reward.safetensors", folder)
     shutil.rmtree(folder / "out")
     project(folder / "damaged")
@@ -82,13 +93,21 @@ def end_with_a_text():
 @pytest.mark.parametrize(
     ("entry", "code", "out", "err"),
     [
-        (warn, 3, "", r'.*test_command\.py:\d+: FairpoolWarning: take care\n  warnings\.warn\("take care".*\n'),
+        (
+            warn,
+            3,
+            "",
+            r'.*test_command\.py:\d+: FairpoolWarning: take care\n  warnings\.warn\("take'
+            r' care".*\n',
+        ),
         (fail, 1, "", r"Traceback (.|\n)*RuntimeError: a bug\n"),
         (end_with_a_text, 1, "", "no\n"),
         (print, 0, "\n", ""),
     ],
 )
-def test_warnings_faults_and_exit_codes_here_are_those_of_a_process(monkeypatch, entry, code, out, err):
+def test_warnings_faults_and_exit_codes_here_are_those_of_a_process(
+    monkeypatch, entry, code, out, err
+):
     monkeypatch.setattr(in_process, "entry", entry)
     done = fairpool("anything")
     assert (done.returncode, done.stdout) == (code, out)

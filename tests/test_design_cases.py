@@ -55,13 +55,18 @@ def test_phi_0_receives_the_prior():
         reward = fp.collaborate(parties, model, rho=0.5).models[2]
         assert (reward.target, reward.value, reward.eta) == (0, 0, np.inf)
         X = np.ones((3, P))
-        np.testing.assert_allclose(reward.predict(X), model.posterior(np.empty((0, P)), []).predict(X))
+        np.testing.assert_allclose(
+            reward.predict(X), model.posterior(np.empty((0, P)), []).predict(X)
+        )
 
 
 def test_v_n_0_means_no_rewards_and_a_clear_warning():
     parties = [fp.Party("a", np.zeros((3, P)), [1, 2, 3]), fp.Party("b", np.zeros((2, P)), [4, 5])]
     model = fp.BayesianLinearRegression(0.1, bias=False)
-    with pytest.warns(fp.FairpoolWarning, match="everybody's data together is worth v_N = 0: there is nothing to give"):
+    with pytest.warns(
+        fp.FairpoolWarning,
+        match="everybody's data together is worth v_N = 0: there is nothing to give",
+    ):
         result = fp.collaborate(parties, model)
     assert result.rewards.tolist() == [0, 0]
     assert "receives nothing" in result.explain()[0]
@@ -78,7 +83,8 @@ def test_rho_s_0_is_a_conflict_that_names_the_coalition():
     v = [0, 5, 3, 6, 3, 6, 6, 6]  # b and c together have all; a contributes most
     game = fp.TableGame(v, ["a", "b", "c"])
     with pytest.warns(
-        fp.FairpoolWarning, match=r"fairness and stability conflict \(rho_s = 0\): {b, c} have data worth"
+        fp.FairpoolWarning,
+        match=r"fairness and stability conflict \(rho_s = 0\): {b, c} have data worth",
     ):
         scheme = fp.RewardScheme(game, fp.shapley(game))
     assert scheme.rho_stable == 0
@@ -87,7 +93,10 @@ def test_rho_s_0_is_a_conflict_that_names_the_coalition():
 
 def test_r_below_v_is_refused_with_party_values_and_rho_r():
     scheme = scheme_of([0, 7, 5, 8], ["a", "b"])
-    with pytest.raises(ValueError, match=r'party "b": target 4.8 is below its own value 5 \(R4\); use rho <= 0.92008'):
+    with pytest.raises(
+        ValueError,
+        match=r'party "b": target 4.8 is below its own value 5 \(R4\); use rho <= 0.92008',
+    ):
         fp.realise(scheme.game, scheme.rewards("fair"), 0)
 
 
@@ -130,7 +139,8 @@ def test_sampled_r6_is_undecided_only_where_the_order_is():
     assert found.holds is None  # c may contribute as much as b, and would then have to receive 4
     assert "within sampling error" in found.why
     assert fp.check_incentives(three, phi, [7.0, 2.0, 2.0])["R6"].holds is False
-    # By the estimates it fails, since {b, c} have 4; but if c contributes more than b, only {b} matters to b.
+    # By the estimates it fails, since {b, c} have 4; but if c contributes more than b, only {b}
+    # matters to b.
     assert fp.check_incentives(three, phi, [7.0, 3.5, 4.0])["R6"].holds is None
 
 
@@ -139,7 +149,9 @@ def test_exact_is_the_default_while_values_are_affordable():
     assert fp.shapley(game).method == "exact"
 
 
-@pytest.mark.filterwarnings("ignore:the best noise variance:fairpool.FairpoolWarning")  # of tiny coalitions
+@pytest.mark.filterwarnings(
+    "ignore:the best noise variance:fairpool.FairpoolWarning"
+)  # of tiny coalitions
 def test_hyperparameters_are_fixed_before_valuing():
     """One model serves every coalition, and values are monotone; fitted per coalition they would not be."""
     parties = make_parties([10, 10, 10], 0)
@@ -174,8 +186,12 @@ def test_mnlp_gain_that_is_not_monotone_voids_theorem_1_and_says_which():
     assert game.total < 0
     assert "there is nothing to give, and all rewards are 0" in texts
     assert not scheme.rewards(0.5).any()
-    mild = fp.ValidationGain(MODELS["gp"], [good, fp.Party("liar", bad.X, bad.y + 0.8)], X, labels(X, rng))
-    with pytest.warns(fp.FairpoolWarning, match=r"Theorem 1's promises do not hold: the values are not monotone"):
+    mild = fp.ValidationGain(
+        MODELS["gp"], [good, fp.Party("liar", bad.X, bad.y + 0.8)], X, labels(X, rng)
+    )
+    with pytest.warns(
+        fp.FairpoolWarning, match=r"Theorem 1's promises do not hold: the values are not monotone"
+    ):
         fp.RewardScheme(mild, fp.shapley(mild))
 
 
@@ -185,7 +201,9 @@ def test_negative_contributions_are_named_and_get_nothing():
         scheme = fp.RewardScheme(game, fp.shapley(game))
     texts = [str(w.message) for w in said]
     assert '"b" contribute less than nothing; their rewards are 0' in texts
-    assert any('not monotone (adding "b" to {a} lowers its value from 5 to 4)' in text for text in texts)
+    assert any(
+        'not monotone (adding "b" to {a} lowers its value from 5 to 4)' in text for text in texts
+    )
     assert scheme.rewards(0.5).tolist() == [4, 0]
 
 
@@ -194,7 +212,8 @@ def test_values_above_the_total_leave_no_rational_rho():
     game = fp.TableGame([0, 5, 6, 4.5, 1, 5, 6, 5], ["a", "b", "c"])
     scheme = fp.RewardScheme(game, [3.0, 2.5, 0.5])
     with pytest.raises(
-        ValueError, match="no rho is \"rational\": some coalition's data is worth more than everybody's"
+        ValueError,
+        match="no rho is \"rational\": some coalition's data is worth more than everybody's",
     ):
         scheme.rewards("rational")
 
@@ -214,7 +233,8 @@ def test_training_on_reward_data_keeps_own_noise_and_predicts_with_it():
 def test_two_releases_to_colluding_parties_reveal_no_more_than_the_better_one():
     eta = [0.3, 0.9]
     z = dict(label_noise("nested", eta, (100_000,), np.random.default_rng(0)))
-    # Equal standardised noise would give y exactly: the combination that cancels it leaves plenty here.
+    # Equal standardised noise would give y exactly: the combination that cancels it leaves plenty
+    # here.
     a = 1 / (1 - np.sqrt(eta[0] / eta[1]))
     assert np.var(a * z[0] + (1 - a) * z[1]) > 0.3
     fixed = dict(label_noise("standardised", [0.3], (100,), np.random.default_rng(0)))[0]
@@ -225,7 +245,9 @@ def test_two_releases_to_colluding_parties_reveal_no_more_than_the_better_one():
 def test_exact_gp_reward_file_is_written_only_by_agreement(tmp_path):
     game = fp.InformationGain(MODELS["gp"], make_parties([5, 6], 0))
     reward = fp.realise(game, [game.total] * 2, 0)[0]
-    with pytest.raises(ValueError, match="share_inputs=True; otherwise use Bayesian linear regression"):
+    with pytest.raises(
+        ValueError, match="share_inputs=True; otherwise use Bayesian linear regression"
+    ):
         reward.save(tmp_path / "r")
     reward.save(tmp_path / "r", share_inputs=True)
     assert fp.load_reward(tmp_path / "r").holds_inputs_of_others
@@ -254,7 +276,10 @@ def test_infinite_noise_is_a_row_that_tells_nothing():
 
 def test_a_rho_that_follows_the_values_may_break_f4_and_the_verdict_says_for_which_rho_it_holds():
     """Theorem 1 proves F4 for a fixed rho; "stable" and "rational" move with the values."""
-    before, after = fp.TableGame([0, 0, 10, 12, 0, 7, 13, 14]), fp.TableGame([0, 0, 10, 12, 0, 7, 13, 18])
+    before, after = (
+        fp.TableGame([0, 0, 10, 12, 0, 7, 13, 14]),
+        fp.TableGame([0, 0, 10, 12, 0, 7, 13, 18]),
+    )
     schemes = [fp.RewardScheme(game, fp.shapley(game)) for game in (before, after)]
     moving = [scheme.rewards("stable") for scheme in schemes]
     assert fp.check_strict_monotonicity(before, 0, moving[0], after, moving[1]).holds is False
@@ -301,7 +326,9 @@ def test_twins_tie_even_where_rounding_is_large():
     model = fp.GaussianProcess(1e5 * RBF(1e3), 1e-4)
     for _ in range(20):
         X, other = rng.standard_normal((6, P)), rng.standard_normal((9, P))
-        game = fp.InformationGain(model, [fp.Party(n, x, x[:, 0]) for n, x in (("a", X), ("b", X), ("c", other))])
+        game = fp.InformationGain(
+            model, [fp.Party(n, x, x[:, 0]) for n, x in (("a", X), ("b", X), ("c", other))]
+        )
         scheme = fp.RewardScheme(game, fp.shapley(game))
         assert scheme.phi[0] == scheme.phi[1]
 

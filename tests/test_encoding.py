@@ -5,11 +5,15 @@ import pytest
 from fairpool.errors import DataError
 from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
 
-ENCODING = TableEncoding((CategoryColumn("kind", ("a", "b")), NumberColumn("x", 3.0, 2.0)), "y", 10.0, 5.0)
+ENCODING = TableEncoding(
+    (CategoryColumn("kind", ("a", "b")), NumberColumn("x", 3.0, 2.0)), "y", 10.0, 5.0
+)
 
 
 def test_a_table_becomes_numbers_by_hand():
-    table = pa.table({"y": [10, 20, None], "x": pa.array([1, 3, None], pa.int32()), "kind": ["b", "c", None]})
+    table = pa.table(
+        {"y": [10, 20, None], "x": pa.array([1, 3, None], pa.int32()), "kind": ["b", "c", None]}
+    )
     np.testing.assert_array_equal(ENCODING.encode(table), [[0, 1, -1], [0, 0, 0], [0, 0, np.nan]])
     np.testing.assert_array_equal(ENCODING.encode_target(table), [0, 2, np.nan])
     assert ENCODING.features == ("kind=a", "kind=b", "x")
@@ -18,7 +22,8 @@ def test_a_table_becomes_numbers_by_hand():
 
 def test_chunks_and_dictionaries_are_read_as_plain_columns():
     parts = [
-        pa.table({"kind": pa.array(kinds).dictionary_encode(), "x": [1.0, 5.0]}) for kinds in (["a", "b"], ["b", "a"])
+        pa.table({"kind": pa.array(kinds).dictionary_encode(), "x": [1.0, 5.0]})
+        for kinds in (["a", "b"], ["b", "a"])
     ]
     X = ENCODING.encode(pa.concat_tables(parts))
     np.testing.assert_array_equal(X, [[1, 0, -1], [0, 1, 1], [0, 1, -1], [1, 0, 1]])

@@ -41,7 +41,16 @@ def test_what_is_short_is_shown_in_one_line(value, text):
 
 def test_what_is_long_is_cut():
     nested = [[MANY] * 9] * 9
-    for value in (MANY, MANY.tolist(), tuple(MANY), set(MANY), LONG, LONG.encode(), nested, 10**1000):
+    for value in (
+        MANY,
+        MANY.tolist(),
+        tuple(MANY),
+        set(MANY),
+        LONG,
+        LONG.encode(),
+        nested,
+        10**1000,
+    ):
         text = shown(value)
         assert "..." in text
         assert len(text) <= LONGEST_ECHO

@@ -1,4 +1,6 @@
-"""The paper's first experiment (Sec. 5, App. E.1): three parties of 250 points of the Friedman function."""
+"""The paper's first experiment (Sec. 5, App. E.1): three parties of 250 points of the Friedman
+function.
+"""
 
 import numpy as np
 import pytest
@@ -13,10 +15,18 @@ def friedman_parties(seed):
     for low, high in ((0, 1), (0, 0.5), (0.5, 1)):
         X = rng.uniform(0, 1, (250, 6))
         X[:, 0] = rng.uniform(low, high, 250)
-        y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+        y = (
+            10 * np.sin(np.pi * X[:, 0] * X[:, 1])
+            + 20 * (X[:, 2] - 0.5) ** 2
+            + 10 * X[:, 3]
+            + 5 * X[:, 4]
+        )
         parties.append((X, y + rng.standard_normal(250)))
     pooled = np.concatenate([y for _, y in parties])
-    return [fp.Party(str(i + 1), X, (y - pooled.mean()) / pooled.std()) for i, (X, y) in enumerate(parties)]
+    return [
+        fp.Party(str(i + 1), X, (y - pooled.mean()) / pooled.std())
+        for i, (X, y) in enumerate(parties)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(5))

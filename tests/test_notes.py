@@ -1,4 +1,6 @@
-"""What a stage noticed is a value in its result: nothing is read from sentences, and runs do not hear each other."""
+"""What a stage noticed is a value in its result: nothing is read from sentences, and runs do not
+hear each other.
+"""
 
 import re
 import warnings
@@ -64,10 +66,16 @@ def test_only_functions_that_users_call_warn():
         "rewards/scheme.py",
     }
     warning = re.compile(r"warnings\.warn\(|\bwarn_of\(")
-    found = {str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if warning.search(path.read_text())}
+    found = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        if warning.search(path.read_text())
+    }
     assert found == allowed
     catching = [path for path in SOURCE.rglob("*.py") if "catch_warnings" in path.read_text()]
-    assert [path.name for path in catching] == ["features.py"]  # of scikit-learn's, which say nothing of ours
+    assert [path.name for path in catching] == [
+        "features.py"
+    ]  # of scikit-learn's, which say nothing of ours
 
 
 def test_the_library_warns_once_and_names_the_callers_line():

@@ -11,7 +11,9 @@ y = np.array([1.0, 0.0, 2.0])
 COLUMNS = {"age": [1, 3, 5], "dose": [2.0, 4.0, 6.0], "outcome": [1.0, 0.0, 2.0]}
 
 
-@pytest.mark.parametrize("make", [pa.table, pd.DataFrame, pl.DataFrame], ids=["pyarrow", "pandas", "polars"])
+@pytest.mark.parametrize(
+    "make", [pa.table, pd.DataFrame, pl.DataFrame], ids=["pyarrow", "pandas", "polars"]
+)
 def test_tables_come_from_anything_that_speaks_arrow(make):
     table = make(COLUMNS)
     by_name = fp.Party("a", table, "outcome")
@@ -46,13 +48,25 @@ def test_lists_a_column_of_labels_and_an_empty_party_are_fine():
         (("", X, y), "name is ''"),
         (("  ", X, y), "name is '  '"),
         ((3, X, y), "name is 3"),
-        (("b", np.where(X == 4, np.nan, X), y), 'party "b": X has nan in row 1, column 1, counting from 0'),
-        (("b", np.where(X > 4, np.inf, X), y), r'party "b": X has inf in row 2, column 0 \(and 1 more\)'),
+        (
+            ("b", np.where(X == 4, np.nan, X), y),
+            'party "b": X has nan in row 1, column 1, counting from 0',
+        ),
+        (
+            ("b", np.where(X > 4, np.inf, X), y),
+            r'party "b": X has inf in row 2, column 0 \(and 1 more\)',
+        ),
         (("b", X, [1, np.nan, 2]), 'party "b": y has nan in row 1'),
         (("b", X, [1, 2, -np.inf]), 'party "b": y has -inf in row 2'),
-        (("b", pa.table({"age": [1.0, None, 3.0]}), y), 'party "b": X has nan in row 1, column age'),
+        (
+            ("b", pa.table({"age": [1.0, None, 3.0]}), y),
+            'party "b": X has nan in row 1, column age',
+        ),
         (("b", pa.table({"sex": ["f", "m", "f"]}), y), 'party "b": column "sex" has type string'),
-        (("b", pa.table(COLUMNS), "weight"), 'party "b": no column "weight"; the table has age, dose, outcome'),
+        (
+            ("b", pa.table(COLUMNS), "weight"),
+            'party "b": no column "weight"; the table has age, dose, outcome',
+        ),
         (("b", X, "outcome"), 'y is the column name "outcome", but X is not a table'),
         (("b", X[:, 0], y), 'party "b": X has 1 dimension'),
         (("b", X, X), 'party "b": y has 2 dimensions'),
@@ -74,7 +88,10 @@ def test_bad_parties_are_refused(arguments, text):
     [
         ([], "there are no parties"),
         ([fp.Party("a", X, y), fp.Party("a", X, y)], '2 parties are named "a"'),
-        ([fp.Party("a", X, y), fp.Party("b", X[:, :1], y)], 'party "b" has 1 columns but party "a" has 2'),
+        (
+            [fp.Party("a", X, y), fp.Party("b", X[:, :1], y)],
+            'party "b" has 1 columns but party "a" has 2',
+        ),
         ([fp.Party("a", X, y), X], "is not a Party; wrap each table"),
         (
             [
@@ -92,7 +109,11 @@ def test_parties_that_cannot_work_together_are_refused(parties, text):
 
 def test_a_pandas_index_is_no_feature():
     frame = pd.DataFrame(COLUMNS)
-    for shuffled in (frame.iloc[[2, 0, 1]], frame.set_index(pd.Index(["x", "y", "z"])), frame[frame["age"] > 1]):
+    for shuffled in (
+        frame.iloc[[2, 0, 1]],
+        frame.set_index(pd.Index(["x", "y", "z"])),
+        frame[frame["age"] > 1],
+    ):
         party = fp.Party("a", shuffled, "outcome")
         assert party.columns == ("age", "dose")
         np.testing.assert_array_equal(party.y, shuffled["outcome"])
@@ -112,13 +133,19 @@ def test_columns_are_compared_with_whoever_names_them_and_remembered():
     frame = pd.DataFrame(COLUMNS)
     plain, named = fp.Party("plain", X, y), fp.Party("named", frame, "outcome")
     swapped = fp.Party("swapped", frame[["dose", "age", "outcome"]], "outcome")
-    with pytest.raises(ValueError, match='party "swapped" has column "dose" where party "named" has "age"'):
+    with pytest.raises(
+        ValueError, match='party "swapped" has column "dose" where party "named" has "age"'
+    ):
         fp.InformationGain(model, [plain, named, swapped])
     reward = fp.realise(
-        fp.InformationGain(model, [plain, named]), [fp.InformationGain(model, [plain, named]).total] * 2, 0
+        fp.InformationGain(model, [plain, named]),
+        [fp.InformationGain(model, [plain, named]).total] * 2,
+        0,
     )[0]
     reward.predict(frame[["age", "dose"]])
-    with pytest.raises(ValueError, match="have columns dose, age; the model needs age, dose, in order"):
+    with pytest.raises(
+        ValueError, match="have columns dose, age; the model needs age, dose, in order"
+    ):
         reward.predict(frame[["dose", "age"]])
 
 

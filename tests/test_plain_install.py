@@ -1,4 +1,5 @@
-"""The wheel, installed without extras into a new environment outside of the checkout, does what it is for.
+"""The wheel, installed without extras into a new environment outside of the checkout, does what it
+is for.
 
 What the development extras bring hides what is imported but not declared; here nothing does.
 """
@@ -18,7 +19,15 @@ import pytest
 pytestmark = pytest.mark.plain_install
 
 CHECKOUT = Path(__file__).parent.parent
-ONLY_FOR_THE_TESTS = {"coverage", "distributed", "hypothesis", "pandas", "polars", "pytest", "selenium"}
+ONLY_FOR_THE_TESTS = {
+    "coverage",
+    "distributed",
+    "hypothesis",
+    "pandas",
+    "polars",
+    "pytest",
+    "selenium",
+}
 
 
 @dataclass(frozen=True)
@@ -31,7 +40,13 @@ class Installation:
     def run(self, program, *arguments):
         command = [str(self.binaries / program), *map(str, arguments)]
         return subprocess.run(
-            command, cwd=self.work, env=self.environment, capture_output=True, text=True, encoding="utf-8", check=False
+            command,
+            cwd=self.work,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
         )
 
     def output(self, program, *arguments):
@@ -46,8 +61,16 @@ class Installation:
     @property
     def environment(self):
         """That of a user who has just logged in: nothing leads back to the checkout or to this Python."""
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "COV", "VIRTUAL_ENV"))}
-        return kept | {"XDG_CACHE_HOME": str(self.work / "cache"), "PYTHONNOUSERSITE": "1", "PYTHONUTF8": "1"}
+        kept = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("PYTHON", "COV", "VIRTUAL_ENV"))
+        }
+        return kept | {
+            "XDG_CACHE_HOME": str(self.work / "cache"),
+            "PYTHONNOUSERSITE": "1",
+            "PYTHONUTF8": "1",
+        }
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +80,9 @@ def installation():
         folder = Path(name).resolve()
         venv.create(folder / "environment", with_pip=True, symlinks=os.name != "nt")
         (folder / "work").mkdir()
-        found = Installation(folder / "environment" / ("Scripts" if os.name == "nt" else "bin"), folder / "work")
+        found = Installation(
+            folder / "environment" / ("Scripts" if os.name == "nt" else "bin"), folder / "work"
+        )
         found.pip("wheel", "--no-deps", "--wheel-dir", folder, CHECKOUT)
         found.pip("install", next(folder.glob("fairpool-*.whl")))
         yield found
@@ -74,7 +99,9 @@ def test_it_is_the_wheel_that_runs_and_no_extra_is_there(installation):
     file, prefix = map(Path, installation.output("python", "-c", program).splitlines())
     assert prefix in file.parents
     assert CHECKOUT not in file.parents
-    listed = installation.output("python", "-m", "pip", "--disable-pip-version-check", "list", "--format", "json")
+    listed = installation.output(
+        "python", "-m", "pip", "--disable-pip-version-check", "list", "--format", "json"
+    )
     names = {entry["name"].lower().replace("_", "-") for entry in json.loads(listed)}
     assert "fairpool" in names
     assert names & ONLY_FOR_THE_TESTS == set()
@@ -101,7 +128,10 @@ def test_wrong_usage_ends_with_2_and_no_traceback(installation):
 def test_the_demo_gives_every_party_a_model_and_a_letter(demo):
     printed, folder = demo
     assert "Hospital A receives the best model, because nobody contributes more." in printed
-    assert "vega" in (folder / "result" / "operator" / "report.html").read_text(encoding="utf-8").lower()
+    assert (
+        "vega"
+        in (folder / "result" / "operator" / "report.html").read_text(encoding="utf-8").lower()
+    )
     parties = folder / "result" / "parties"
     assert {party.name for party in parties.iterdir()} == {"Hospital-A", "Hospital-B", "Hospital-C"}
     for party in parties.iterdir():
@@ -131,9 +161,14 @@ def test_inspect(installation, demo):
 
 
 def test_what_needs_an_extra_says_which(installation, demo):
-    done = installation.run("fairpool", "run", demo[1], "--out", "second", "--cluster", "tcp://127.0.0.1:9")
+    done = installation.run(
+        "fairpool", "run", demo[1], "--out", "second", "--cluster", "tcp://127.0.0.1:9"
+    )
     assert done.returncode == 2
-    assert done.stderr == "error: --cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'\n"
+    assert (
+        done.stderr
+        == "error: --cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'\n"
+    )
 
 
 def test_the_library(installation):

@@ -37,9 +37,28 @@ ATTRIBUTES = {
     "RewardScheme": {"rho_rational", "rho_stable", "rewards"},
     "Game": {"n", "value", "values", "total", "alone"},
     "GaussianProcess": {"fit_hyperparameters", "posterior", "log_marginal_likelihood"},
-    "SparseGaussianProcess": {"fit_hyperparameters", "posterior", "log_marginal_likelihood", "summarise"},
-    "BayesianLinearRegression": {"fit_hyperparameters", "posterior", "log_marginal_likelihood", "summarise"},
-    "Collaboration": {"game", "contributions", "scheme", "rewards", "incentives", "models", "to_dict", "report"},
+    "SparseGaussianProcess": {
+        "fit_hyperparameters",
+        "posterior",
+        "log_marginal_likelihood",
+        "summarise",
+    },
+    "BayesianLinearRegression": {
+        "fit_hyperparameters",
+        "posterior",
+        "log_marginal_likelihood",
+        "summarise",
+    },
+    "Collaboration": {
+        "game",
+        "contributions",
+        "scheme",
+        "rewards",
+        "incentives",
+        "models",
+        "to_dict",
+        "report",
+    },
     "PartySummary": {"gram", "moment"},
     "NetworkFeatures": {"train", "of"},
     "FairpoolError": {"args"},
@@ -59,7 +78,11 @@ def test_signatures():
 def test_attributes():
     for name, expected in ATTRIBUTES.items():
         thing = getattr(fp, name)
-        fields = {f.name for f in dataclasses.fields(thing)} if dataclasses.is_dataclass(thing) else set()
+        fields = (
+            {f.name for f in dataclasses.fields(thing)}
+            if dataclasses.is_dataclass(thing)
+            else set()
+        )
         assert expected <= fields | set(dir(thing)), name
 
 

@@ -12,14 +12,24 @@ from fairpool.consortium.example import write_example
 from tests.support.projects import fairpool, project, table, write
 
 CHARTS = {"altair", "vl_convert", "jinja2", "fairpool.report.charts"}
-HEAVY = CHARTS | {"numpy", "scipy", "sklearn", "pyarrow", "safetensors", "distributed", "threadpoolctl"}
+HEAVY = CHARTS | {
+    "numpy",
+    "scipy",
+    "sklearn",
+    "pyarrow",
+    "safetensors",
+    "distributed",
+    "threadpoolctl",
+}
 NOT_FOR_A_PARTY = CHARTS | {
     "distributed",
     "fairpool.paper",
     "fairpool.collaboration",
     "fairpool.consortium.configuration",
 }
-"""Pydantic is not among these: typer itself loads it to read a command's arguments. But our use of it is."""
+"""Pydantic is not among these: typer itself loads it to read a command's arguments. But our use of
+it is.
+"""
 
 RUN_AND_LIST = """
 import json, sys
@@ -143,7 +153,9 @@ def test_every_public_name_can_be_had_in_every_way():
 
 
 def test_modules_can_still_be_reached_from_the_package():
-    status, _ = loaded_by("import fairpool; assert issubclass(fairpool.errors.DataError, ValueError)")
+    status, _ = loaded_by(
+        "import fairpool; assert issubclass(fairpool.errors.DataError, ValueError)"
+    )
     assert status == 0
 
 

@@ -1,4 +1,6 @@
-"""Who does long work: this thread, threads, processes; what happens when one is killed, and what is kept on disk."""
+"""Who does long work: this thread, threads, processes; what happens when one is killed, and what is
+kept on disk.
+"""
 
 import os
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -35,12 +37,16 @@ def test_processes_and_threads_give_the_same_bits(processes, name):
     with ThreadPoolExecutor(2) as threads:
         np.testing.assert_array_equal(game(name).values(threads), expected)
     np.testing.assert_array_equal(game(name).values(processes), expected)
-    np.testing.assert_array_equal(fp.shapley(game(name), executor=processes).values, fp.shapley(game(name)).values)
+    np.testing.assert_array_equal(
+        fp.shapley(game(name), executor=processes).values, fp.shapley(game(name)).values
+    )
 
 
 def test_what_all_tasks_need_goes_to_the_workers_once(processes):
     """Ten megabytes in a file, not in every task; and the file is gone afterwards."""
-    space = fp.information.WeightSpace(np.array([np.eye(300) * (i + 1) for i in range(12)]), np.ones(12))
+    space = fp.information.WeightSpace(
+        np.array([np.eye(300) * (i + 1) for i in range(12)]), np.ones(12)
+    )
     workers = Workers(processes)
     first = space.values(workers)
     [(_, placed)] = workers._placed
@@ -181,7 +187,14 @@ def test_a_sampled_valuation_goes_on_where_it_was(tmp_path):
 
 def test_kept_values_are_never_used_for_other_data_or_another_model(tmp_path):
     workers = Workers(checkpoint=Checkpoint(tmp_path))
-    for name, seed in (("gp", 1), ("gp", 2), ("gp-composite", 1), ("blr", 1), ("blr", 2), ("blr-prior", 1)):
+    for name, seed in (
+        ("gp", 1),
+        ("gp", 2),
+        ("gp-composite", 1),
+        ("blr", 1),
+        ("blr", 2),
+        ("blr-prior", 1),
+    ):
         np.testing.assert_array_equal(game(name, seed).values(workers), game(name, seed).values())
 
 
@@ -190,7 +203,9 @@ def test_kept_values_are_not_used_unless_asked_for_and_damaged_ones_never(tmp_pa
     expected = game().values(Workers(checkpoint=kept))
     for file in tmp_path.rglob("*.npy"):
         np.save(file, np.zeros(2**8))
-    np.testing.assert_array_equal(game().values(Workers(checkpoint=Checkpoint(tmp_path, resume=False))), expected)
+    np.testing.assert_array_equal(
+        game().values(Workers(checkpoint=Checkpoint(tmp_path, resume=False))), expected
+    )
     for file in tmp_path.rglob("*.npy"):
         file.write_bytes(file.read_bytes()[:50])
     np.testing.assert_array_equal(game().values(Workers(checkpoint=kept)), expected)
@@ -198,7 +213,13 @@ def test_kept_values_are_not_used_unless_asked_for_and_damaged_ones_never(tmp_pa
 
 
 def test_a_digest_tells_arrays_apart():
-    arrays = [np.zeros(4), np.zeros((2, 2)), np.zeros(4, dtype=np.float32), np.array([0, 0, 0, -0.0]), np.zeros(0)]
+    arrays = [
+        np.zeros(4),
+        np.zeros((2, 2)),
+        np.zeros(4, dtype=np.float32),
+        np.array([0, 0, 0, -0.0]),
+        np.zeros(0),
+    ]
     assert len({digest_of(a) for a in arrays}) == 5
     assert digest_of(np.asfortranarray(np.eye(3, 4))) == digest_of(np.eye(3, 4))
 
@@ -206,18 +227,23 @@ def test_a_digest_tells_arrays_apart():
 def test_what_does_not_fit_is_refused_beforehand(monkeypatch):
     monkeypatch.setattr("fairpool.compute.memory.machine_memory", lambda: 2**20)
     with pytest.raises(
-        DataError, match=r"an exact Gaussian process of 400 rows needs about .* GiB of memory, and there"
+        DataError,
+        match=r"an exact Gaussian process of 400 rows needs about .* GiB of memory, and there",
     ):
         fp.InformationGain(MODELS["gp"], make_parties([200, 200], 0)).value({0})
     wide = fp.BayesianLinearRegression(0.1, features=lambda X: np.tile(X, (1, 60)))
-    with pytest.raises(DataError, match=r"a model of 181 weights for 2 parties needs about .* to use; use fewer"):
+    with pytest.raises(
+        DataError, match=r"a model of 181 weights for 2 parties needs about .* to use; use fewer"
+    ):
         fp.InformationGain(wide, make_parties([200, 200], 0)).value({0})
     refuse_beyond_memory(2**19, "half", "")
 
 
 def test_memory_is_asked_for_by_what_is_asked_for(monkeypatch):
     """All values need more than some; samples need room, too."""
-    some, all_ = (fp.information.KernelSpace.memory([20] * 6, all_values=a, workers=2) for a in (False, True))
+    some, all_ = (
+        fp.information.KernelSpace.memory([20] * 6, all_values=a, workers=2) for a in (False, True)
+    )
     monkeypatch.setattr("fairpool.compute.memory.machine_memory", lambda: (some + all_) / 2 / 0.8)
     small = [20] * 6
     with (
@@ -226,14 +252,19 @@ def test_memory_is_asked_for_by_what_is_asked_for(monkeypatch):
     ):
         fp.shapley(game(sizes=small), executor=pool)
     assert fp.shapley(game(sizes=small), "sampled", evaluations=60).evaluations == 60
-    with pytest.raises(DataError, match=r"a sample of 1000000 coalitions of 6 parties needs about .*; give fewer eval"):
+    with pytest.raises(
+        DataError,
+        match=r"a sample of 1000000 coalitions of 6 parties needs about .*; give fewer eval",
+    ):
         fp.shapley(game(sizes=small), "sampled", evaluations=1_000_000)
 
 
 def test_memory_is_estimated_by_what_will_be_done():
     memory = fp.information.KernelSpace.memory
     assert memory([1000] * 10, all_values=True) < 8 * 2**30 / 1.5
-    assert memory([1000] * 10, all_values=True, workers=3) > 1.8 * memory([1000] * 10, all_values=True)
+    assert memory([1000] * 10, all_values=True, workers=3) > 1.8 * memory(
+        [1000] * 10, all_values=True
+    )
     assert memory([4] * 1000, all_values=False) == 8 * 4 * 4000**2
     assert memory([], all_values=True) == 0
     with ThreadPoolExecutor(3) as pool:

@@ -1,7 +1,9 @@
-"""GPyTorch's best for this task: exact Cholesky in float64, and SciPy's L-BFGS-B in the parameters' logarithms.
+"""GPyTorch's best for this task: exact Cholesky in float64, and SciPy's L-BFGS-B in the parameters'
+logarithms.
 
-(torch.optim.LBFGS with a strong Wolfe line search, in the same logarithms, takes as many evaluations; switching all
-fast computations off instead of raising the size up to which Cholesky is used takes longer.)
+(torch.optim.LBFGS with a strong Wolfe line search, in the same logarithms, takes as many
+evaluations; switching all fast computations off instead of raising the size up to which Cholesky is
+used takes longer.)
 """
 
 import gpytorch
@@ -16,10 +18,14 @@ def _positive() -> Positive:
 
 
 class _Model(gpytorch.models.ExactGP):
-    def __init__(self, X: torch.Tensor, y: torch.Tensor, likelihood: gpytorch.likelihoods.GaussianLikelihood) -> None:
+    def __init__(
+        self, X: torch.Tensor, y: torch.Tensor, likelihood: gpytorch.likelihoods.GaussianLikelihood
+    ) -> None:
         super().__init__(X, y, likelihood)
         self.mean_module = gpytorch.means.ZeroMean()
-        rbf = gpytorch.kernels.RBFKernel(ard_num_dims=X.shape[1], lengthscale_constraint=_positive())
+        rbf = gpytorch.kernels.RBFKernel(
+            ard_num_dims=X.shape[1], lengthscale_constraint=_positive()
+        )
         self.covar_module = gpytorch.kernels.ScaleKernel(rbf, outputscale_constraint=_positive())
 
     def forward(self, X: torch.Tensor) -> gpytorch.distributions.MultivariateNormal:
@@ -27,7 +33,9 @@ class _Model(gpytorch.models.ExactGP):
         return gpytorch.distributions.MultivariateNormal(self.mean_module(X), self.covar_module(X))
 
 
-def fit(X: np.ndarray, y: np.ndarray, start: np.ndarray, bounds: tuple[float, float]) -> tuple[np.ndarray, int]:
+def fit(
+    X: np.ndarray, y: np.ndarray, start: np.ndarray, bounds: tuple[float, float]
+) -> tuple[np.ndarray, int]:
     """Amplitude, length scales and noise variance [p + 2], and how many evaluations it took.
 
     Args:
@@ -53,12 +61,16 @@ def fit(X: np.ndarray, y: np.ndarray, start: np.ndarray, bounds: tuple[float, fl
             parameter.grad = None
         loss = -mll(model(X_), y_) * len(y)  # it divides by the number of rows
         loss.backward()
-        return loss.item(), np.concatenate([parameter.grad.numpy().ravel() for parameter in parameters])
+        return loss.item(), np.concatenate(
+            [parameter.grad.numpy().ravel() for parameter in parameters]
+        )
 
     with (
         gpytorch.settings.max_cholesky_size(100_000),
         gpytorch.settings.debug(False),
     ):
         limits = [np.log(bounds)] * len(start)
-        found = minimize(minus_likelihood, np.log(start), jac=True, method="L-BFGS-B", bounds=limits)
+        found = minimize(
+            minus_likelihood, np.log(start), jac=True, method="L-BFGS-B", bounds=limits
+        )
     return np.exp(found.x), found.nfev

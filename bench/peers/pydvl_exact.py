@@ -1,7 +1,7 @@
 """pyDVL's exact Shapley values of any game: a function, instead of a model that is fitted.
 
-pyDVL's newest version refuses NumPy 2; the newest that pip can put beside fairpool does not, but uses a name that
-NumPy 2 no longer has. It is put back here.
+pyDVL's newest version refuses NumPy 2; the newest that pip can put beside fairpool does not, but
+uses a name that NumPy 2 no longer has. It is put back here.
 """
 
 import warnings
@@ -45,4 +45,6 @@ def solve(n: int, value: Callable[[frozenset[int]], float], remember: bool = Fal
     """phi [n] by pyDVL's sum over coalitions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return combinatorial_exact_shapley(Utility(n, value, remember), n_jobs=1, progress=False).values
+        return combinatorial_exact_shapley(
+            Utility(n, value, remember), n_jobs=1, progress=False
+        ).values

@@ -1,4 +1,6 @@
-"""shap's explainers as solvers of a cooperative game: features are 1 where a party is in, the background is 0."""
+"""shap's explainers as solvers of a cooperative game: features are 1 where a party is in, the
+background is 0.
+"""
 
 import logging
 import warnings
@@ -19,7 +21,9 @@ def approximators(n: int, budget: int) -> Iterator[tuple[str, Callable[[Game, in
         np.random.seed(seed)  # noqa: NPY002 -- shap draws from the global generator
         explainer = shap.KernelExplainer(game, nobody)
         # Two evaluations go to the empty and the full coalition.
-        return explainer.shap_values(everybody, nsamples=budget - 2, l1_reg=regularisation, silent=True)[0]
+        return explainer.shap_values(
+            everybody, nsamples=budget - 2, l1_reg=regularisation, silent=True
+        )[0]
 
     def permutation(game: Game, seed: int) -> np.ndarray:
         explainer = shap.PermutationExplainer(game, _masker(n), seed=seed)
@@ -42,7 +46,9 @@ def exact(n: int) -> Callable[[Game], np.ndarray]:
 
     def solve(game: Game) -> np.ndarray:
         explainer = shap.ExactExplainer(game, _masker(n))
-        return explainer(np.ones((1, n)), max_evals=2**n, batch_size=1 << min(n, 16), silent=True).values[0]
+        return explainer(
+            np.ones((1, n)), max_evals=2**n, batch_size=1 << min(n, 16), silent=True
+        ).values[0]
 
     return solve
 

@@ -11,7 +11,10 @@ OTHERS = {
     "RegressionMSR (xgboost)": (sa.RegressionMSR, {"proxy_model": "xgboost"}),
     "RegressionMSR (lightgbm)": (sa.RegressionMSR, {"proxy_model": "lightgbm"}),
     "RegressionMSR (linear)": (sa.RegressionMSR, {"proxy_model": "linear"}),
-    "RegressionMSR (xgboost, 5 folds)": (sa.RegressionMSR, {"proxy_model": "xgboost", "k_folds": 5}),
+    "RegressionMSR (xgboost, 5 folds)": (
+        sa.RegressionMSR,
+        {"proxy_model": "xgboost", "k_folds": 5},
+    ),
     "ProxySHAP (xgboost)": (sa.ProxySHAP, {"proxy_model": "xgboost"}),
     "ProxySHAP (lightgbm)": (sa.ProxySHAP, {"proxy_model": "lightgbm"}),
     "PolySHAP (order 2)": (sa.PolySHAP, {"max_order": 2}),
@@ -21,10 +24,13 @@ OTHERS = {
     "SVARM-IQ": (sa.SVARMIQ, {}),
     "SVARM-IQ (paired)": (sa.SVARMIQ, {"pairing_trick": True}),
 }
-"""Those that need settings, and those meant for interactions that give Shapley values at order 1."""
+"""Those that need settings, and those meant for interactions that give Shapley values at order 1.
+"""
 
 LEFT_OUT = {sa.RegressionMSR, sa.PolySHAP, sa.ShaplEIG}
-"""The first two are above; the last fits a Gaussian process per evaluation and needs torch beside shapiq."""
+"""The first two are above; the last fits a Gaussian process per evaluation and needs torch beside
+shapiq.
+"""
 
 
 def approximators(n: int) -> Iterator[tuple[str, Callable[[int], Any]]]:
@@ -34,9 +40,14 @@ def approximators(n: int) -> Iterator[tuple[str, Callable[[int], Any]]]:
             continue
         yield cls.__name__, _factory(cls, n, {})
         parameter = inspect.signature(cls.__init__).parameters.get("pairing_trick")
-        if parameter is not None and cls is not sa.ProxySPEX:  # minutes per estimate, and far from the best
+        if (
+            parameter is not None and cls is not sa.ProxySPEX
+        ):  # minutes per estimate, and far from the best
             other = not parameter.default
-            yield f"{cls.__name__} ({'paired' if other else 'not paired'})", _factory(cls, n, {"pairing_trick": other})
+            yield (
+                f"{cls.__name__} ({'paired' if other else 'not paired'})",
+                _factory(cls, n, {"pairing_trick": other}),
+            )
     for name, (cls, settings) in OTHERS.items():
         yield name, _factory(cls, n, settings)
 
@@ -51,7 +62,9 @@ def _factory(cls: Any, n: int, settings: dict[str, Any]) -> Callable[[int], Any]
     return lambda seed: cls(n=n, random_state=seed, **settings)
 
 
-def estimate(approximator: Any, budget: int, game: Callable[[np.ndarray], np.ndarray], n: int) -> np.ndarray:
+def estimate(
+    approximator: Any, budget: int, game: Callable[[np.ndarray], np.ndarray], n: int
+) -> np.ndarray:
     """phi [n] from a budget of evaluations."""
     found = approximator.approximate(budget=budget, game=game)
     return np.array([found[(i,)] for i in range(n)])

@@ -1,4 +1,6 @@
-"""The whole chain at one rho, from the parties' tables to their models, against one dpotrf of the pooled matrix."""
+"""The whole chain at one rho, from the parties' tables to their models, against one dpotrf of the
+pooled matrix.
+"""
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf

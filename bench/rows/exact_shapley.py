@@ -1,9 +1,11 @@
-"""Exact Shapley values from the parties' precisions (values and phi), and from the table of values (phi alone).
+"""Exact Shapley values from the parties' precisions (values and phi), and from the table of values
+(phi alone).
 
-A peer that asks for many coalitions at once is given a batched Cholesky, of a thousand matrices a call, as one would
-write it; and, in a line of its own, of as many as stay in the cache, which is our way. pyDVL asks one by one, and again
-for every party; in a line of its own it is given a function that remembers. For phi alone, values are looked up.
-Usage: `... shapiq|shap|pydvl [--quick]`.
+A peer that asks for many coalitions at once is given a batched Cholesky, of a thousand matrices a
+call, as one would write it; and, in a line of its own, of as many as stay in the cache, which is
+our way. pyDVL asks one by one, and again for every party; in a line of its own it is given a
+function that remembers. For phi alone, values are looked up. Usage: `... shapiq|shap|pydvl
+[--quick]`.
 """
 
 import importlib
@@ -39,7 +41,10 @@ def solvers(peer: str, n: int, table: np.ndarray) -> Iterator[tuple[str, Solver]
 
         yield "values and phi", lambda: solve(n, value)
         yield "values and phi, given a memory", lambda: solve(n, value, remember=True)
-        yield "phi alone", lambda: solve(n, lambda coalition: table[sum(1 << int(i) for i in coalition)])
+        yield (
+            "phi alone",
+            lambda: solve(n, lambda coalition: table[sum(1 << int(i) for i in coalition)]),
+        )
         return
     if peer == "shapiq":
         exact = importlib.import_module("shapiq").ExactComputer
@@ -75,7 +80,11 @@ def measure(peer: str, n: int, repeats: int) -> None:
         def cholesky_alone() -> None:
             batched_cholesky(B, 1 << n)
 
-        ours, floor = (from_table, passes_over_table) if line == "phi alone" else (from_precisions, cholesky_alone)
+        ours, floor = (
+            (from_table, passes_over_table)
+            if line == "phi alone"
+            else (from_precisions, cholesky_alone)
+        )
         seconds, found = interleaved({"ours": ours, "theirs": theirs, "floor": floor}, repeats)
         Row.timed(
             seconds,

@@ -1,4 +1,6 @@
-"""All 2^n values of an exact Gaussian process, from the pooled kernel matrix, against a Cholesky per coalition."""
+"""All 2^n values of an exact Gaussian process, from the pooled kernel matrix, against a Cholesky
+per coalition.
+"""
 
 from bench.games import gaussian_process_game
 from bench.measure import Row, interleaved, quick, same
@@ -27,7 +29,9 @@ def against_naive(n: int, rows: int, target: float) -> None:
 def growth() -> None:
     """From n to n + 2 parties, at 30 rows each."""
     spaces = {n: gaussian_process_game(n, 30).space for n in GROWTH}
-    seconds, found = interleaved({str(n): space.values for n, space in spaces.items()}, 3 if quick() else 9)
+    seconds, found = interleaved(
+        {str(n): space.values for n, space in spaces.items()}, 3 if quick() else 9
+    )
     small = cholesky_per_coalition(spaces[8].B, spaces[8].sizes)
     equal = same(found["8"], small, 1e-10, "all values at n = 8")
     for n in GROWTH[:-1]:

@@ -1,4 +1,5 @@
-"""Maximum likelihood of an ARD squared exponential on Friedman's data, ten inputs: same start, same bounds.
+"""Maximum likelihood of an ARD squared exponential on Friedman's data, ten inputs: same start, same
+bounds.
 
 Usage: `python -m bench.rows.likelihood sklearn|gpytorch [--quick]`.
 """
@@ -36,7 +37,9 @@ def kernel(theta: np.ndarray) -> object:
 
 def fit_ours(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """fairpool."""
-    model = fp.GaussianProcess(kernel(START), START[-1]).fit_hyperparameters(X, y, noise_bounds=BOUNDS)
+    model = fp.GaussianProcess(kernel(START), START[-1]).fit_hyperparameters(
+        X, y, noise_bounds=BOUNDS
+    )
     return np.append(np.exp(model.kernel.theta), model.noise_variance)
 
 
@@ -57,12 +60,16 @@ def achieved(theta: np.ndarray, X: np.ndarray, y: np.ndarray) -> float:
     return fp.GaussianProcess(kernel(theta), theta[-1]).log_marginal_likelihood(X, y)
 
 
-def measure(peer: str, fit: Callable[[np.ndarray, np.ndarray], np.ndarray], m: int, repeats: int) -> None:
+def measure(
+    peer: str, fit: Callable[[np.ndarray, np.ndarray], np.ndarray], m: int, repeats: int
+) -> None:
     """One peer, one size. The likelihoods must agree, or ours be the larger."""
     X, y = data(m)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        seconds, found = interleaved({"ours": lambda: fit_ours(X, y), "theirs": lambda: fit(X, y)}, repeats)
+        seconds, found = interleaved(
+            {"ours": lambda: fit_ours(X, y), "theirs": lambda: fit(X, y)}, repeats
+        )
     ours, theirs = (achieved(found[way], X, y) for way in ("ours", "theirs"))
     if ours < theirs - 0.01:
         raise AssertionError(f"log likelihood {ours} is below {peer}'s {theirs}")

@@ -1,4 +1,6 @@
-"""Peak memory of three large valuations, each in a process of its own; 8 GiB are promised to be enough."""
+"""Peak memory of three large valuations, each in a process of its own; 8 GiB are promised to be
+enough.
+"""
 
 import subprocess
 import sys
@@ -32,7 +34,9 @@ def thousand_weights() -> None:
     """The whole chain of a regression with many weights."""
     rng = np.random.default_rng(0)
     model = fp.BayesianLinearRegression(1.0, bias=False)
-    fp.collaborate(parties([rng.normal(size=(1500, 1000)) for _ in range(10)]), model, rho="rational")
+    fp.collaborate(
+        parties([rng.normal(size=(1500, 1000)) for _ in range(10)]), model, rho="rational"
+    )
 
 
 CASES = {
@@ -46,7 +50,10 @@ def measure(size: str) -> None:
     """One case, once."""
     command = [sys.executable, "-m", "bench.rows.memory", "--case", size]
     status = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    gib = next(float(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 2**20
+    gib = (
+        next(float(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+        / 2**20
+    )
     Row(
         row="peak memory",
         size=size,

@@ -1,4 +1,6 @@
-"""eta of all parties for 101 rhos, against TOMS 748 on a dense Cholesky log-determinant; Gaussian process, 3 x 250."""
+"""eta of all parties for 101 rhos, against TOMS 748 on a dense Cholesky log-determinant; Gaussian
+process, 3 x 250.
+"""
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf
@@ -13,9 +15,11 @@ N, ROWS, RHOS = 3, 250, 101
 
 
 class Dense:
-    """Each evaluation is a factorisation of the pooled matrix [m, m], in tau = s2 / (s2 + eta) as ours.
+    """Each evaluation is a factorisation of the pooled matrix [m, m], in tau = s2 / (s2 + eta) as
+    ours.
 
-    What a party has alone and what all have together is computed once, and known at the ends of every search.
+    What a party has alone and what all have together is computed once, and known at the ends of
+    every search.
     """
 
     def __init__(self, B: np.ndarray) -> None:
@@ -78,8 +82,12 @@ def main() -> None:
         size=f"Gaussian process, {N} x {ROWS} rows",
         against="TOMS 748 on a dense Cholesky log-determinant",
         target="at least 100x, equal to 1e-8",
-        equal=same(found["ours"][:: 10 if quick() else 1], found["theirs"], 1e-8, "tau, of at most 1"),
-        note=f"the dense way did {len(some)} of the 101 rhos; its time is scaled by their number" if quick() else "",
+        equal=same(
+            found["ours"][:: 10 if quick() else 1], found["theirs"], 1e-8, "tau, of at most 1"
+        ),
+        note=f"the dense way did {len(some)} of the 101 rhos; its time is scaled by their number"
+        if quick()
+        else "",
     ).print()
 
 

@@ -1,4 +1,6 @@
-"""One likelihood with its gradient, the unit of every search: scikit-learn's, ours, and LAPACK's share of it."""
+"""One likelihood with its gradient, the unit of every search: scikit-learn's, ours, and LAPACK's
+share of it.
+"""
 
 import numpy as np
 import sklearn

@@ -1,4 +1,5 @@
-"""Sampled Shapley values of 30 parties from 3000 evaluations: mean absolute error over seeds, ours and peers'.
+"""Sampled Shapley values of 30 parties from 3000 evaluations: mean absolute error over seeds, ours
+and peers'.
 
 Prints one "error" line per method and game; the table compares ours with the best of all. Usage:
 `python -m bench.rows.sampled shapiq|shap|fairpool [--quick]`.
@@ -20,7 +21,9 @@ from bench.truth import truth
 
 N, BUDGET, SEEDS = 30, 3000, 10
 SLOW = {"ProxySPEX": 1, "SPEX": SEEDS}
-"""Seeds of those that take long (ProxySPEX minutes, for its search over the trees' settings); none when quick."""
+"""Seeds of those that take long (ProxySPEX minutes, for its search over the trees' settings); none
+when quick.
+"""
 
 Estimator = Callable[[ValueFunction, int], np.ndarray]
 
@@ -43,7 +46,9 @@ def shap_estimators() -> Iterator[tuple[str, Estimator]]:
     yield from importlib.import_module("bench.peers.shap_explainers").approximators(N, BUDGET)
 
 
-def report(package: str, method: str, kind: str, estimate: Callable[[int], tuple[np.ndarray, int]]) -> None:
+def report(
+    package: str, method: str, kind: str, estimate: Callable[[int], tuple[np.ndarray, int]]
+) -> None:
     """Print a method's mean absolute error over seeds, or why there is none.
 
     Args:
@@ -53,7 +58,13 @@ def report(package: str, method: str, kind: str, estimate: Callable[[int], tuple
         estimate: seed -> phi [n], and how many evaluations it took.
     """
     phi, standard_error = truth(kind)
-    line = {"kind": "error", "package": package, "method": method, "game": kind, "truth_error": standard_error}
+    line = {
+        "kind": "error",
+        "package": package,
+        "method": method,
+        "game": kind,
+        "truth_error": standard_error,
+    }
     try:
         with warnings.catch_warnings(), redirect_stdout(sys.stderr):  # boosted trees are talkative
             warnings.simplefilter("ignore")
@@ -87,7 +98,9 @@ def main() -> None:
     package = sys.argv[1]
     for kind in TABLES:
         if package == "fairpool":
-            report(package, 'shapley(method="sampled")', kind, lambda seed, kind=kind: ours(kind, seed))
+            report(
+                package, 'shapley(method="sampled")', kind, lambda seed, kind=kind: ours(kind, seed)
+            )
             continue
         for method, estimator in {"shapiq": shapiq_estimators, "shap": shap_estimators}[package]():
             if not (quick() and method in SLOW):

@@ -1,4 +1,6 @@
-"""Points of the charts: what all 2^n values cost against parties n, rows per party m and weights d, on one core."""
+"""Points of the charts: what all 2^n values cost against parties n, rows per party m and weights d,
+on one core.
+"""
 
 import numpy as np
 

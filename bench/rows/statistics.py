@@ -1,4 +1,5 @@
-"""Statistics of a Parquet file of five million rows and 20 columns, against pyarrow merely reading it.
+"""Statistics of a Parquet file of five million rows and 20 columns, against pyarrow merely reading
+it.
 
 Both use two threads. The reading is the quickest of three ways to stream or load all columns.
 Peak memory is that of a process of its own.
@@ -43,19 +44,26 @@ def write() -> None:
 
 def ours() -> PartySummary:
     """fairpool's streaming statistics, by two threads that each read and sum up row groups."""
-    encoding = TableEncoding(tuple(NumberColumn(name, 0.0, 1.0) for name in NAMES[:-1]), "y", 0.0, 1.0)
+    encoding = TableEncoding(
+        tuple(NumberColumn(name, 0.0, 1.0) for name in NAMES[:-1]), "y", 0.0, 1.0
+    )
     with ThreadPoolExecutor(2) as threads:
         return summarise_files("all", [FILE], encoding, regression(), Workers(threads))
 
 
 def iter_batches() -> int:
     """Stream by `ParquetFile.iter_batches`."""
-    return sum(batch.num_rows for batch in pq.ParquetFile(FILE).iter_batches(batch_size=1 << 17, use_threads=True))
+    return sum(
+        batch.num_rows
+        for batch in pq.ParquetFile(FILE).iter_batches(batch_size=1 << 17, use_threads=True)
+    )
 
 
 def dataset() -> int:
     """Stream by a dataset's scanner, its read-ahead limited so that it stays a stream."""
-    batches = ds.dataset(FILE).to_batches(batch_size=1 << 17, fragment_readahead=1, batch_readahead=4)
+    batches = ds.dataset(FILE).to_batches(
+        batch_size=1 << 17, fragment_readahead=1, batch_readahead=4
+    )
     return sum(batch.num_rows for batch in batches)
 
 
@@ -77,7 +85,8 @@ def check(summary: PartySummary) -> str:
 def peak_memory() -> float:
     """KiB at most in a fresh process that does it once.
 
-    Its own account of itself, not `ru_maxrss`: that begins with what the process had that started it.
+    Its own account of itself, not `ru_maxrss`: that begins with what the process had that started
+    it.
     """
     command = [sys.executable, "-m", "bench.rows.statistics", "--memory"]
     status = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -88,7 +97,12 @@ def main() -> None:
     """Time and memory."""
     write()
     pa.set_cpu_count(2)
-    ways = {"ours": ours, "iter_batches": iter_batches, "dataset": dataset, "read_table": read_table}
+    ways = {
+        "ours": ours,
+        "iter_batches": iter_batches,
+        "dataset": dataset,
+        "read_table": read_table,
+    }
     read_table()  # the file is in the system's cache for all
     seconds, found = interleaved(ways, 2 if quick() else 15)
     best = min(("iter_batches", "dataset", "read_table"), key=lambda way: np.median(seconds[way]))

@@ -14,7 +14,10 @@ def measure(n: int, repeats: int) -> None:
     space = weight_game("i.i.d.", n).space
     B = np.eye(D) + space.P.sum(axis=0)
     with ThreadPoolExecutor(2) as executor:
-        ways = {"ours": lambda: space.values(executor), "floor": lambda: batched_cholesky(B, 1 << n)}
+        ways = {
+            "ours": lambda: space.values(executor),
+            "floor": lambda: batched_cholesky(B, 1 << n),
+        }
         seconds, found = interleaved(ways, repeats)
     masks = np.random.default_rng(0).integers(1 << n, size=500)
     oracle = ValueFunction(precisions("i.i.d.", n))(masks[:, None] >> np.arange(n) & 1)

@@ -40,7 +40,12 @@ if TYPE_CHECKING:
     )
     from fairpool.parties import Party, PartySummary
     from fairpool.realisation import ModelReward, load_reward, noise_levels, realise
-    from fairpool.rewards import RewardScheme, check_incentives, check_party_monotonicity, check_strict_monotonicity
+    from fairpool.rewards import (
+        RewardScheme,
+        check_incentives,
+        check_party_monotonicity,
+        check_strict_monotonicity,
+    )
     from fairpool.values import Game, InformationGain, TableGame, ValidationGain, check_properties
 
 __all__ = [
@@ -113,14 +118,18 @@ HOMES = {
     "shapley": "contributions",
     "standalone": "contributions",
 }
-"""The module that each public name comes from; it is loaded when the name is first used, since few programs use all."""
+"""The module that each public name comes from; it is loaded when the name is first used, since few
+programs use all.
+"""
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-if not TYPE_CHECKING:  # for a type checker, which has the imports above, it would turn every misspelt name into one
+if (
+    not TYPE_CHECKING
+):  # for a type checker, which has the imports above, it would turn every misspelt name into one
 
     def __getattr__(name: str) -> Any:
         if name in HOMES:

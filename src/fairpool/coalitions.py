@@ -19,7 +19,9 @@ def mask_of(coalition: Coalition, names: Sequence[str]) -> int:
     (5, 2)
     """
     if isinstance(coalition, str) or not isinstance(coalition, Iterable):
-        raise GameError(f"{shown(coalition)} is not a coalition; give a set of parties, such as {{0, 2}}")
+        raise GameError(
+            f"{shown(coalition)} is not a coalition; give a set of parties, such as {{0, 2}}"
+        )
     mask = 0
     for party in coalition:
         if isinstance(party, str):
@@ -82,7 +84,9 @@ def without_party(v: NDArray[Any], i: int) -> NDArray[Any]:
     return v.reshape(-1, 2, 1 << i)[:, 0]
 
 
-def with_pair(v: NDArray[Any], i: int, j: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+def with_pair(
+    v: NDArray[Any], i: int, j: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """v_C, v_{C with i}, v_{C with j} and v_{C with both}, for all C without i and j, each in the same order."""
     low, high = min(i, j), max(i, j)
     grid = v.reshape(-1, 2, 1 << (high - low - 1), 2, 1 << low)

@@ -40,7 +40,10 @@ class Collaboration(Outcome):
 
     def report(self, path: str | Path) -> None:
         """Write the report: one self-contained HTML page, for whoever may see all parties' values."""
-        from fairpool.report.report import Context, render_report  # only here: charts take a second to load
+        from fairpool.report.report import (
+            Context,
+            render_report,
+        )  # only here: charts take a second to load
 
         page = render_report(self, Context(residuals=self.residuals, warnings=self.warnings))
         write_atomically(Path(path), page.encode())
@@ -70,21 +73,26 @@ def collaborate(
     precision: float | None = None,
     executor: Workers | Executor | None = None,
 ) -> Collaboration:
-    """From the parties' data to one reward model each: values, Shapley values, rewards, incentives, models.
+    """From the parties' data to one reward model each: values, Shapley values, rewards, incentives,
+    models.
 
     Paper: all of Sec. 3 and 4.
 
     Args:
         parties: The parties; or, for a model with weights, their summaries.
-        model: The Bayesian model, its hyperparameters known or learned beforehand (`model.fit_hyperparameters`) and the
-            same for every coalition.
-        rho: A number in 0 .. 1, or "fair", "rational", "stable", "welfare" (see `RewardScheme.rewards`).
-        rng: Seed or generator of the noise. The default makes results repeatable; where models are handed out give a
-            secret seed, since who knows it can remove the noise. (Samples of coalitions hide nothing; their seed is
-            always the same, so that a valuation can be resumed.)
+        model: The Bayesian model, its hyperparameters known or learned beforehand
+            (`model.fit_hyperparameters`) and the same for every coalition.
+        rho: A number in 0 .. 1, or "fair", "rational", "stable", "welfare" (see
+            `RewardScheme.rewards`).
+        rng: Seed or generator of the noise. The default makes results repeatable; where models are
+            handed out give a secret seed, since who knows it can remove the noise. (Samples of
+            coalitions hide nothing; their seed is always the same, so that a valuation can be
+            resumed.)
         evaluations: Of more than 16 parties, how many coalitions to value at most; see `shapley`.
-        precision: Stop before, once every contribution's standard error is this share of the average contribution.
-        executor: Who values coalitions: threads, processes, a Dask client's executor; None: this thread.
+        precision: Stop before, once every contribution's standard error is this share of the
+            average contribution.
+        executor: Who values coalitions: threads, processes, a Dask client's executor; None: this
+            thread.
     """
     with workers_of(executor) as workers:
         result = collaboration_of(
@@ -111,7 +119,9 @@ def collaboration_of(
         game,
         rng=SAMPLING_SEED,
         evaluations=evaluations,
-        target_standard_error=None if precision is None else max(precision * game.total / game.n, TINY),
+        target_standard_error=None
+        if precision is None
+        else max(precision * game.total / game.n, TINY),
         executor=workers,
     )
     scheme = SilentScheme(game, contributions)

@@ -1,8 +1,8 @@
 """Every error a user can cause, and the one warning: what was found, where, and what to do.
 
-The texts live beside the checks that raise them; here are only the kinds. All of them are `ValueError`s, so
-that code which does not know fairpool can catch them. What a user gave is echoed by `shown`, which cuts it where it
-is long.
+The texts live beside the checks that raise them; here are only the kinds. All of them are
+`ValueError`s, so that code which does not know fairpool can catch them. What a user gave is echoed
+by `shown`, which cuts it where it is long.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,9 @@ def shown(value: object) -> str:
     """
     try:
         text = _BRIEF.repr(value)
-    except ValueError:  # Python refuses to write out a whole number of more than some thousand digits
+    except (
+        ValueError
+    ):  # Python refuses to write out a whole number of more than some thousand digits
         text = f"of type {type(value).__name__}"
     return cut(" ".join(text.splitlines()))
 
@@ -74,7 +76,9 @@ class ConfigurationError(FairpoolError):
 
 
 class KernelError(FairpoolError):
-    """A kernel cannot serve: it is not positive definite, or not of a kind that this step can handle."""
+    """A kernel cannot serve: it is not positive definite, or not of a kind that this step can
+    handle.
+    """
 
 
 class GameError(FairpoolError):

@@ -1,4 +1,6 @@
-"""What a stage noticed, as a value: results carry notes from learning to the letter, and no code reads sentences."""
+"""What a stage noticed, as a value: results carry notes from learning to the letter, and no code
+reads sentences.
+"""
 
 import warnings
 from collections.abc import Iterable
@@ -35,8 +37,8 @@ def texts_of(notes: Iterable[Note]) -> tuple[str, ...]:
 def warn_of(notes: Iterable[Note], stacklevel: int = 3) -> None:
     """Warn of notes, by default whoever called the function that calls this one.
 
-    Only functions that users call do that: warnings are global to a process, and two runs in two threads would hear
-    each other's.
+    Only functions that users call do that: warnings are global to a process, and two runs in two
+    threads would hear each other's.
     """
     for note in notes:
         warnings.warn(note.text, FairpoolWarning, stacklevel=stacklevel)

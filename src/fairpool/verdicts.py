@@ -1,4 +1,6 @@
-"""What a check answers: it holds, it does not and here is the witness, or it cannot be decided and why."""
+"""What a check answers: it holds, it does not and here is the witness, or it cannot be decided and
+why.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +9,9 @@ from typing import SupportsIndex, overload
 
 @dataclass(frozen=True)
 class Witness:
-    """What shows that a condition fails: the parties or coalition concerned, and the numbers compared."""
+    """What shows that a condition fails: the parties or coalition concerned, and the numbers
+    compared.
+    """
 
     parties: tuple[str, ...] = ()
     coalition: tuple[str, ...] | None = None

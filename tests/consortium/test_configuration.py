@@ -32,7 +32,9 @@ def test_the_example_mentions_every_setting():
         for name, field in section.model_fields.items():
             yield name
             inner = [
-                a for a in (field.annotation, *getattr(field.annotation, "__args__", ())) if hasattr(a, "model_fields")
+                a
+                for a in (field.annotation, *getattr(field.annotation, "__args__", ()))
+                if hasattr(a, "model_fields")
             ]
             for part in inner:
                 yield from keys(part)
@@ -44,7 +46,10 @@ def test_the_example_mentions_every_setting():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (GOOD.replace("target", "traget"), ['unknown key; did you mean "target"?', "target: missing"]),
+        (
+            GOOD.replace("target", "traget"),
+            ['unknown key; did you mean "target"?', "target: missing"],
+        ),
         (GOOD + "[model]\nkinds = 'gp'", ['model, kinds: unknown key; did you mean "kind"?']),
         (GOOD + "[model]\nwibble = 1", ["model, wibble: unknown key; known keys are kind, kernel"]),
         (
@@ -58,7 +63,10 @@ def test_the_example_mentions_every_setting():
             GOOD + "[model]\nlearn = false\nnoise_variance = 1e-300",
             ["model, noise_variance: 1e-300 is outside 1e-12 .. 1e+12; give a variance"],
         ),
-        (GOOD + "[rewards]\nrho = 1.5", ["rewards, rho: 1.5 is not allowed; give a number in 0 .. 1, or one of fair"]),
+        (
+            GOOD + "[rewards]\nrho = 1.5",
+            ["rewards, rho: 1.5 is not allowed; give a number in 0 .. 1, or one of fair"],
+        ),
         (GOOD + "[rewards]\nrho = 'kind'", ["rewards, rho: 'kind' is not allowed"]),
         (GOOD + "[rewards]\nrho = 'stabel'", ['did you mean "stable"?']),
         (GOOD + "[rewards]\nrho = true", ["rewards, rho: True is not allowed"]),
@@ -79,10 +87,22 @@ def test_the_example_mentions_every_setting():
         ('target = "y"\nparties = []', ["parties: [] is not allowed"]),
         ("features = ['x', 'y']\n" + GOOD, ['the target "y" is also listed under features']),
         ("categorical = ['y']\n" + GOOD, ['the target "y" is listed under categorical']),
-        ("features = ['x', 'z', 'x']\n" + GOOD, ['features: the column "x" is listed twice; leave one of them out']),
-        ("categorical = ['k', 'k']\n" + GOOD, ['categorical: the column "k" is listed twice; leave one of them out']),
-        ("categorical = { k = ['F', 'M', 'F'] }\n" + GOOD, ['categorical: k: the level "F" is listed twice']),
-        ("features = ['x', 'x']\ncategorical = ['k', 'k']\n" + GOOD, ["features: the", "categorical: the"]),
+        (
+            "features = ['x', 'z', 'x']\n" + GOOD,
+            ['features: the column "x" is listed twice; leave one of them out'],
+        ),
+        (
+            "categorical = ['k', 'k']\n" + GOOD,
+            ['categorical: the column "k" is listed twice; leave one of them out'],
+        ),
+        (
+            "categorical = { k = ['F', 'M', 'F'] }\n" + GOOD,
+            ['categorical: k: the level "F" is listed twice'],
+        ),
+        (
+            "features = ['x', 'x']\ncategorical = ['k', 'k']\n" + GOOD,
+            ["features: the", "categorical: the"],
+        ),
         ("missing = 'guess'\n" + GOOD, ["missing: 'guess' is not allowed"]),
         ("target = ", ["not valid TOML"]),
     ],
@@ -94,11 +114,16 @@ def test_problems_are_named_with_their_remedy(tmp_path, text, expected):
 
 
 def test_all_problems_are_listed_at_once(tmp_path):
-    assert len(problems(tmp_path, GOOD + "[model]\nkind = 'x'\nkernl = 'rbf'\n[rewards]\nrho = 2\n")) >= 3
+    assert (
+        len(problems(tmp_path, GOOD + "[model]\nkind = 'x'\nkernl = 'rbf'\n[rewards]\nrho = 2\n"))
+        >= 3
+    )
 
 
 def test_a_folder_without_a_file_says_how_to_begin(tmp_path):
-    with pytest.raises(ConfigurationError, match="there is no such file; `fairpool init my-project`"):
+    with pytest.raises(
+        ConfigurationError, match="there is no such file; `fairpool init my-project`"
+    ):
         load_configuration(tmp_path)
     (tmp_path / "collaboration.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigurationError, match="cannot be read"):

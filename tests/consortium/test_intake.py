@@ -14,7 +14,9 @@ from tests.support.projects import project, table, write
 
 
 def refuse(folder):
-    with pytest.raises(ConfigurationError, match=re.escape(folder.name) + "|party|target|model") as caught:
+    with pytest.raises(
+        ConfigurationError, match=re.escape(folder.name) + "|party|target|model"
+    ) as caught:
         prepare(folder)
     return caught.value.problems
 
@@ -29,7 +31,9 @@ def test_scaling_comes_from_the_pooled_training_data(tmp_path, suffix):
     assert x.mean == pytest.approx(np.mean(pooled["x"].to_numpy()), abs=0.05 * x.scale)
     assert z.scale == float(f"{np.std(pooled['z'].to_numpy()):.1e}")
     assert kind.levels == ("green", "red")
-    assert found.encoding.mean == pytest.approx(np.mean(pooled["y"].to_numpy()), abs=0.05 * found.encoding.scale)
+    assert found.encoding.mean == pytest.approx(
+        np.mean(pooled["y"].to_numpy()), abs=0.05 * found.encoding.scale
+    )
     assert found.encoding.mean != pytest.approx(np.mean(pooled["y"].to_numpy()), rel=1e-6)
     X, y = next(encoded_batches(found.parties[0], found.encoding, no_progress))
     assert X.shape == (40, 4)
@@ -53,11 +57,16 @@ def test_a_level_of_one_party_alone_is_not_told_to_the_others(tmp_path):
     write(tmp_path / "p0.csv", own.set_column(2, "kind", pa.array(["CANARY"] * 5 + ["red"] * 5)))
     found = prepare(folder)
     assert found.encoding.columns[2].levels == ("green", "red")
-    assert 'levels that occur at one party only ("CANARY" of party "Party 0") are not told' in found.warnings[0]
+    assert (
+        'levels that occur at one party only ("CANARY" of party "Party 0") are not told'
+        in found.warnings[0]
+    )
     X, _ = next(encoded_batches(found.parties[0], found.encoding, no_progress))
     assert X[:5, 2:].sum() == 0
     (folder / "collaboration.toml").write_text(
-        (folder / "collaboration.toml").read_text().replace('["kind"]', '{ kind = ["red", "green", "CANARY"] }')
+        (folder / "collaboration.toml")
+        .read_text()
+        .replace('["kind"]', '{ kind = ["red", "green", "CANARY"] }')
     )
     assert prepare(folder).encoding.columns[2].levels == ("red", "green", "CANARY")
 
@@ -78,11 +87,15 @@ def test_a_file_a_folder_and_a_glob(tmp_path):
 
 def test_missing_values_are_counted_per_column_or_dropped(tmp_path):
     folder = project(tmp_path)
-    (tmp_path / "p0.csv").write_text("x,z,kind,y\n1,2,red,3\n\n,2,green,4\nNA,,red,5\n2,3,,6\n7,8,red,9\n1,1,green,1\n")
+    (tmp_path / "p0.csv").write_text(
+        "x,z,kind,y\n1,2,red,3\n\n,2,green,4\nNA,,red,5\n2,3,,6\n7,8,red,9\n1,1,green,1\n"
+    )
     [problem] = refuse(folder)
     assert 'party "Party 0": 4 missing value(s) (kind 1, x 2, z 1), first at' in problem
     assert 'p0.csv, line 4, column "x"; fill them in, or set missing = "drop"' in problem
-    (folder / "collaboration.toml").write_text('missing = "drop"\n' + (folder / "collaboration.toml").read_text())
+    (folder / "collaboration.toml").write_text(
+        'missing = "drop"\n' + (folder / "collaboration.toml").read_text()
+    )
     found = prepare(folder)
     assert (found.parties[0].rows, found.parties[0].dropped) == (3, 3)
     assert any("3 row(s) with missing values are left out" in w for w in found.warnings)
@@ -91,11 +104,23 @@ def test_missing_values_are_counted_per_column_or_dropped(tmp_path):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("x,z,kind,y\n1,2,red,3\n1,many,red,3\n", "p0.csv, line 3, column \"z\": 'many' is not a number; correct it"),
+        (
+            "x,z,kind,y\n1,2,red,3\n1,many,red,3\n",
+            "p0.csv, line 3, column \"z\": 'many' is not a number; correct it",
+        ),
         ("x,z,kind,y\n1,2,red\n", "p0.csv, line 2: 3 values for 4 columns"),
-        ("x,z,kind,y\n1,inf,red,3\n", 'p0.csv, line 2, column "z": inf is infinite or beyond 1e+100'),
-        ("x,z,kind,y\n1,2,red,1e200\n", 'p0.csv, line 2, column "y": 1e+200 is infinite or beyond 1e+100'),
-        ("x;z;kind;y\n1;2;red;3\n", "p0.csv: its columns are separated by semicolons; save it with commas"),
+        (
+            "x,z,kind,y\n1,inf,red,3\n",
+            'p0.csv, line 2, column "z": inf is infinite or beyond 1e+100',
+        ),
+        (
+            "x,z,kind,y\n1,2,red,1e200\n",
+            'p0.csv, line 2, column "y": 1e+200 is infinite or beyond 1e+100',
+        ),
+        (
+            "x;z;kind;y\n1;2;red;3\n",
+            "p0.csv: its columns are separated by semicolons; save it with commas",
+        ),
         ('x,z,kind,y,"a\nb"\n1,2,red,3,4\n', "has a control character or line break"),
         ("x,z,kind,y\n1,2,re\x07d,3\n", "remove control signs"),
         ("x,z,y\n1,2,3\n", 'p0.csv: no column "kind"; it has x, z, y'),
@@ -119,7 +144,10 @@ def test_bad_bytes_and_bad_parquet(tmp_path):
     (tmp_path / "p1.parquet").write_bytes(b"PAR1 nonsense")
     assert "p1.parquet: not a Parquet file, or damaged; ask for it again" in refuse(folder)[0]
     write(tmp_path / "p1.parquet", table(5, 0).set_column(0, "x", pa.array(list("abcde"))))
-    assert 'p1.parquet: column "x" has type string, not numbers; list it under categorical' in refuse(folder)[0]
+    assert (
+        'p1.parquet: column "x" has type string, not numbers; list it under categorical'
+        in refuse(folder)[0]
+    )
 
 
 def test_every_problem_of_every_party_is_listed_at_once(tmp_path):
@@ -146,7 +174,10 @@ def test_what_cannot_be_learned_from_is_refused(tmp_path):
         write(tmp_path / f"p{i}.csv", content.set_column(3, "y", pa.array([2.0] * 5)))
     assert 'the target "y" has the same value everywhere' in refuse(folder)[0]
     folder = project(tmp_path)
-    write(tmp_path / "p0.csv", table(200, 0).set_column(2, "kind", pa.array([f"id{k}" for k in range(200)])))
+    write(
+        tmp_path / "p0.csv",
+        table(200, 0).set_column(2, "kind", pa.array([f"id{k}" for k in range(200)])),
+    )
     assert 'the categorical column "kind" has more than 100 levels' in refuse(folder)[0]
 
 
@@ -197,7 +228,9 @@ def test_files_of_the_same_content_are_named(tmp_path):
 
 def test_a_single_row_of_the_others_is_refused_before_computing(tmp_path):
     folder = project(tmp_path, sizes=(20, 1))
-    assert any("the other parties together have a single row" in problem for problem in refuse(folder))
+    assert any(
+        "the other parties together have a single row" in problem for problem in refuse(folder)
+    )
     folder = project(tmp_path, sizes=(20, 1), rewards="share_inputs = true")
     assert prepare(folder).parties[1].rows == 1
 
@@ -206,4 +239,7 @@ def test_a_category_without_a_shared_level_is_refused(tmp_path):
     folder = project(tmp_path, sizes=(9, 9))
     for i, level in enumerate(("m", "M")):
         write(tmp_path / f"p{i}.csv", table(9, i).set_column(2, "kind", pa.array([level] * 9)))
-    assert 'no level occurs at two parties ("M" of party "Party 1", "m" of party "Party 0")' in refuse(folder)[0]
+    assert (
+        'no level occurs at two parties ("M" of party "Party 1", "m" of party "Party 0")'
+        in refuse(folder)[0]
+    )

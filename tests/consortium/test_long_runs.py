@@ -23,13 +23,18 @@ MANY = 'kind = "gp"\nkernel = "rbf"\nlearn = false\nnoise_variance = 0.1'
 
 def long_project(folder, sizes=(20,) * 9):
     """With so many parties, values are kept while it runs: in eight files."""
-    return project(folder, model=MANY, sizes=sizes, rewards="share_inputs = true", suffix=".parquet")
+    return project(
+        folder, model=MANY, sizes=sizes, rewards="share_inputs = true", suffix=".parquet"
+    )
 
 
 def check_that_it_stopped(folder, sign, code, errors):
     if sign == signal.SIGINT:
         assert code == 130
-        assert "stopped; no result was written, but what was computed is kept: go on with --resume" in errors
+        assert (
+            "stopped; no result was written, but what was computed is kept: go on with --resume"
+            in errors
+        )
         assert "Traceback" not in errors
     else:
         assert code == -sign
@@ -50,7 +55,9 @@ def check_that_it_goes_on(folder):
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_is_resumed_with_the_same_numbers(tmp_path, sign):
     folder = long_project(tmp_path / "stopped")
-    done = run_and_die(sign, 4, "os.rename .", ["run", folder, "--seed", "1"])  # as the fourth file is to be kept
+    done = run_and_die(
+        sign, 4, "os.rename .", ["run", folder, "--seed", "1"]
+    )  # as the fourth file is to be kept
     assert check_that_it_stopped(folder, sign, done.returncode, done.stderr) == 3
     check_that_it_goes_on(folder)
 
@@ -88,7 +95,9 @@ def test_kept_values_are_used_for_the_same_data_and_not_for_changed_ones(tmp_pat
                 done.append(count)
 
         done.clear()
-        return execute(prepare(folder), seed=1, workers=Workers(None, progress, Checkpoint(kept))).collaboration
+        return execute(
+            prepare(folder), seed=1, workers=Workers(None, progress, Checkpoint(kept))
+        ).collaboration
 
     first = run()
     assert done == list(range(9))
@@ -104,7 +113,9 @@ def test_kept_values_are_used_for_the_same_data_and_not_for_changed_ones(tmp_pat
 def test_precision_and_evaluations_are_the_operators_choice(tmp_path):
     found = []
     for number, lines in enumerate(["evaluations = 400", "precision = 0.01"]):
-        folder = project(tmp_path / str(number), sizes=(3, 9, 5, 7, 6) * 4, extra=f"[valuation]\n{lines}")
+        folder = project(
+            tmp_path / str(number), sizes=(3, 9, 5, 7, 6) * 4, extra=f"[valuation]\n{lines}"
+        )
         done = fairpool("run", folder, "--seed", "1", "--json")
         assert done.returncode == 0, done.stderr
         found.append(json.loads(done.stdout))
@@ -127,8 +138,14 @@ def test_precision_and_evaluations_are_the_operators_choice(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "text"),
     [
-        ("precision = 2.0", "valuation, precision: 2.0 is not allowed; input should be less than 1"),
-        ("evaluations = 0", "valuation, evaluations: 0 is not allowed; input should be greater than or equal to 1"),
+        (
+            "precision = 2.0",
+            "valuation, precision: 2.0 is not allowed; input should be less than 1",
+        ),
+        (
+            "evaluations = 0",
+            "valuation, evaluations: 0 is not allowed; input should be greater than or equal to 1",
+        ),
         ("evaluation = 9", 'valuation, evaluation: unknown key; did you mean "evaluations"?'),
     ],
 )
@@ -144,7 +161,8 @@ def test_too_few_evaluations_are_refused_with_the_fewest(tmp_path):
         done = fairpool(command, folder)
         assert done.returncode == 2
         assert (
-            "collaboration.toml: valuation, evaluations: 40 are too few for 20 parties; give at least " in done.stderr
+            "collaboration.toml: valuation, evaluations: 40 are too few for 20 parties; give at"
+            " least " in done.stderr
         )
     assert not (folder / "result").exists()
 

@@ -52,7 +52,9 @@ def test_report_and_letters_say_so_where_no_optimum_was_reached(tmp_path, monkey
         result = json.loads((out / "operator" / "result.json").read_text())
         assert result["model"]["optimum_reached"] == reached
         said = any("ended without reaching an optimum" in text for text in result["warnings"])
-        assert said == ("ended without reaching an optimum" in (out / "operator" / "report.html").read_text())
+        assert said == (
+            "ended without reaching an optimum" in (out / "operator" / "report.html").read_text()
+        )
         assert said != reached
         letters = [path.read_text() for path in out.glob("parties/*/letter.html")]
         assert [sentence in letter for letter in letters] == [not reached] * 3

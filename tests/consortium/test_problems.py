@@ -1,4 +1,6 @@
-"""Wrong success, and what is said instead: every problem of every file at once, and warnings that name their cause."""
+"""Wrong success, and what is said instead: every problem of every file at once, and warnings that
+name their cause.
+"""
 
 import json
 import pickle
@@ -51,8 +53,10 @@ def test_levels_that_are_not_listed_are_refused_for_every_source(tmp_path):
     write(folder / "p1.csv", table(9, 1).set_column(2, "kind", pa.array(["R"] * 5 + ["G"] * 4)))
     found = problems_of(folder)
     assert found[0] == (
-        'party "Party 0": p0.csv, line 4, column "kind": \'red\' is not among the levels listed under categorical'
-        " ('R', 'G'); 3 row(s) have such a level ('red' 2, 'green' 1); correct the data, or add the level to the list"
+        'party "Party 0": p0.csv, line 4, column "kind": \'red\' is not among the levels listed'
+        " under categorical"
+        " ('R', 'G'); 3 row(s) have such a level ('red' 2, 'green' 1); correct the data, or add the"
+        " level to the list"
     )
     assert [problem.split(":")[0] for problem in found] == [
         'party "Party 0"',
@@ -73,12 +77,18 @@ def test_unlisted_levels_of_several_files_are_one_problem(tmp_path):
     edit(folder, 'categorical = ["kind"]', 'categorical = { kind = ["red", "green"] }')
     [problem] = problems_of(folder)
     assert "many/a.csv, line 2, column \"kind\": 'a0' is not among" in problem
-    assert "18 row(s) have such a level ('a0' 1, 'a1' 1, 'a2' 1, 'a3' 1, 'a4' 1 and 13 more)" in problem
+    assert (
+        "18 row(s) have such a level ('a0' 1, 'a1' 1, 'a2' 1, 'a3' 1, 'a4' 1 and 13 more)"
+        in problem
+    )
 
 
 def test_an_identifier_among_listed_levels_is_counted_in_full(tmp_path):
     folder = project(tmp_path, sizes=(1000, 30))
-    write(folder / "p0.csv", table(1000, 0).set_column(2, "kind", pa.array([f"id{k}" for k in range(1000)])))
+    write(
+        folder / "p0.csv",
+        table(1000, 0).set_column(2, "kind", pa.array([f"id{k}" for k in range(1000)])),
+    )
     edit(folder, 'categorical = ["kind"]', 'categorical = { kind = ["red", "green"] }')
     [problem] = problems_of(folder)
     assert "1000 row(s) have such a level" in problem
@@ -88,7 +98,8 @@ def test_listed_levels_that_no_row_has_are_named(tmp_path):
     folder = project(tmp_path)
     edit(folder, 'categorical = ["kind"]', 'categorical = { kind = ["red", "blue", "green"] }')
     assert prepare(folder).warnings == (
-        'categorical column "kind": listed levels that no row has: "blue"; look for another spelling',
+        'categorical column "kind": listed levels that no row has: "blue"; look for another'
+        " spelling",
     )
 
 
@@ -104,11 +115,12 @@ def test_levels_that_public_or_training_data_lack_are_warned_of_and_told_to_no_p
     write(folder / "public.csv", table(60, 7))
     kinds = pa.array(["CANARYLEVEL"] * 5 + ["red", "green"] * 10)
     write(folder / "p1.csv", table(25, 1).set_column(2, "kind", kinds))
-    write(folder / "test.csv", table(5, 2).set_column(2, "kind", pa.array(["red", "TESTLEVEL", "red", "red", "red"])))
-    run = execute(prepare(folder), rho=0.3, seed=1)
-    lacking = (
-        'categorical column "kind": levels that public data lack ("CANARYLEVEL" of party "Party 1") count as "none'
+    write(
+        folder / "test.csv",
+        table(5, 2).set_column(2, "kind", pa.array(["red", "TESTLEVEL", "red", "red", "red"])),
     )
+    run = execute(prepare(folder), rho=0.3, seed=1)
+    lacking = 'categorical column "kind": levels that public data lack ("CANARYLEVEL" of party "Party 1") count as "none'
     tested = 'categorical column "kind": levels that models do not know ("TESTLEVEL" of test data) count as "none of'
     for expected in (lacking, tested):
         assert any(expected in warning for warning in run.warnings), run.warnings
@@ -123,13 +135,19 @@ def test_a_category_of_one_level_tells_nothing_and_one_of_many_numbers_may_be_no
     for i, size in enumerate((40, 25, 30)):
         write(folder / f"p{i}.csv", table(size, i).set_column(2, "kind", pa.array(["red"] * size)))
     write(folder / "test.csv", table(9, 5).set_column(2, "kind", pa.array(["red"] * 9)))
-    assert prepare(folder).warnings == ('column "kind" has the same value everywhere, and tells nothing',)
+    assert prepare(folder).warnings == (
+        'column "kind" has the same value everywhere, and tells nothing',
+    )
     for i in range(3):
-        write(folder / f"p{i}.csv", table(40, i).set_column(2, "kind", pa.array([str(k % 21) for k in range(40)])))
+        write(
+            folder / f"p{i}.csv",
+            table(40, i).set_column(2, "kind", pa.array([str(k % 21) for k in range(40)])),
+        )
     write(folder / "test.csv", table(9, 5).set_column(2, "kind", pa.array(["7"] * 9)))
     [warning] = prepare(folder).warnings
     assert warning == (
-        'categorical column "kind" has 21 levels, all of them numbers; if it is a quantity, do not list it there'
+        'categorical column "kind" has 21 levels, all of them numbers; if it is a quantity, do not'
+        " list it there"
     )
 
 
@@ -171,7 +189,8 @@ def test_any_number_of_columns_without_a_name_are_left_out(tmp_path):
     assert found.parties[0].rows == 40
     [warning] = found.warnings
     assert warning == (
-        "p0.csv: a column without a name is not used (pandas writes row numbers so); if it is data, name it"
+        "p0.csv: a column without a name is not used (pandas writes row numbers so); if it is data,"
+        " name it"
     )
     (folder / "p0.csv").write_text(",,\n1,2,3\n")
     assert "p0.csv: its first line names no column" in problems_of(folder)[0]
@@ -207,18 +226,24 @@ def test_rows_are_counted_over_batches_and_files(tmp_path, monkeypatch):
         (folder / name).rename(folder / "many" / name)
     edit(folder, '[[parties]]\nname = "Party 1"\ndata = "p1.csv"\n', "")
     edit(folder, '"p0.csv"', '"many"')
-    assert any('column "id" counts the rows of every file' in warning for warning in prepare(folder).warnings)
+    assert any(
+        'column "id" counts the rows of every file' in warning
+        for warning in prepare(folder).warnings
+    )
 
 
 def test_columns_that_differ_only_in_case_or_blanks_are_named(tmp_path):
     folder = project(tmp_path)
     write(folder / "p0.csv", table(40, 0).rename_columns(["x", " Z", "kind", "y"]))
     assert prepare(folder).warnings[-1] == (
-        'columns " Z" and "z" differ only in case or blanks; if they are the same, give them one name in all files'
+        'columns " Z" and "z" differ only in case or blanks; if they are the same, give them one'
+        " name in all files"
     )
     write(folder / "p0.csv", table(40, 0).rename_columns(["x", "z", "kind", "Y"]))
     [problem] = problems_of(folder)
-    assert problem.endswith('no column "y"; it has x, z, kind, Y (is it "Y"? names must agree in case and blanks)')
+    assert problem.endswith(
+        'no column "y"; it has x, z, kind, Y (is it "Y"? names must agree in case and blanks)'
+    )
 
 
 # Every problem at once
@@ -243,14 +268,21 @@ def test_every_bad_column_of_a_csv_file_is_listed(tmp_path):
     of_first = [problem for problem in problems_of(folder) if "Party 0" in problem]
     beginnings = [
         'p0.csv: no columns "v", "u"; it has x, z, w, kind, y',
-        "p0.csv, line 3: 4 values for 5 columns (and 1 more such row(s)); a value with a comma in it needs quotes",
-        "p0.csv, line 2, column \"x\": 'abc' is not a number (and 1 more); correct it, or if the whole column is",
-        "p0.csv, line 4, column \"z\": '2,5' is not a number; write numbers with a decimal point, and without commas",
-        "p0.csv, line 5, column \"w\": '2024-01-05' is not a number; turn it into a number (such as days since a date)",
-        "p0.csv, line 7, column \"y\": 'text' is not a number; correct it (a target must be a number)",
+        "p0.csv, line 3: 4 values for 5 columns (and 1 more such row(s)); a value with a comma in"
+        " it needs quotes",
+        "p0.csv, line 2, column \"x\": 'abc' is not a number (and 1 more); correct it, or if the"
+        " whole column is",
+        "p0.csv, line 4, column \"z\": '2,5' is not a number; write numbers with a decimal point,"
+        " and without commas",
+        "p0.csv, line 5, column \"w\": '2024-01-05' is not a number; turn it into a number (such as"
+        " days since a date)",
+        "p0.csv, line 7, column \"y\": 'text' is not a number; correct it (a target must be a"
+        " number)",
         'p0.csv, line 4, column "y": inf is infinite or beyond 1e+100 (and 1 more); correct it',
-        '1 missing value(s) (x 1), first at p0.csv, line 5, column "x"; fill them in, or set missing = "drop"',
-        "p0.csv, line 4, column \"kind\": 'blue' is not among the levels listed under categorical ('red', 'green')",
+        '1 missing value(s) (x 1), first at p0.csv, line 5, column "x"; fill them in, or set'
+        ' missing = "drop"',
+        "p0.csv, line 4, column \"kind\": 'blue' is not among the levels listed under categorical"
+        " ('red', 'green')",
     ]
     assert len(of_first) == len(beginnings), of_first
     for problem, beginning in zip(of_first, beginnings, strict=True):
@@ -267,15 +299,23 @@ def test_every_bad_column_of_a_parquet_file_is_listed(tmp_path):
         "y": pa.array([1.0, None, float("inf"), 2.0, 3.0]),
     }
     write(folder / "p1.parquet", pa.table(columns))
-    of_second = [problem.removeprefix('party "Party 1": ') for problem in problems_of(folder) if "Party 1" in problem]
+    of_second = [
+        problem.removeprefix('party "Party 1": ')
+        for problem in problems_of(folder)
+        if "Party 1" in problem
+    ]
     assert of_second == [
         'p1.parquet: no column "w"; it has x, z, kind, y',
-        'p1.parquet: column "x" has type string, not numbers; list it under categorical, or leave it out of features',
-        'p1.parquet: column "z" has type timestamp[ms], not numbers; turn it into a number (such as days since a date),'
+        'p1.parquet: column "x" has type string, not numbers; list it under categorical, or leave'
+        " it out of features",
+        'p1.parquet: column "z" has type timestamp[ms], not numbers; turn it into a number (such as'
+        " days since a date),"
         " or leave it out of features",
         'p1.parquet, row 3, column "y": inf is infinite or beyond 1e+100; correct it',
-        'p1.parquet: column "kind" has type list<element: int64>, not categories; leave it out of features',
-        '1 missing value(s) (y 1), first at p1.parquet, row 2, column "y"; fill them in, or set missing = "drop" to'
+        'p1.parquet: column "kind" has type list<element: int64>, not categories; leave it out of'
+        " features",
+        '1 missing value(s) (y 1), first at p1.parquet, row 2, column "y"; fill them in, or set'
+        ' missing = "drop" to'
         " leave those rows out",
     ]
 
@@ -318,7 +358,9 @@ def test_what_is_listed_of_one_file_is_bounded(tmp_path):
     assert len(problems_of(folder)[0]) < 300
 
 
-def test_lines_and_counts_are_right_beyond_the_rows_that_are_looked_at_together(tmp_path, monkeypatch):
+def test_lines_and_counts_are_right_beyond_the_rows_that_are_looked_at_together(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr("fairpool.consortium.tolerant_reading.TOLERANT_ROWS", 3)
     folder = project(tmp_path)
     lines = [f"{k},1,red,{k}" for k in range(20)]
@@ -373,7 +415,9 @@ def test_large_whole_numbers_are_read_from_parquet_as_from_csv(tmp_path):
 
 
 def test_a_damaged_parquet_file_hides_no_other_problem(tmp_path):
-    folder = project(tmp_path, suffix=".parquet", sizes=(5000, 30), extra='features = ["x", "z", "kind", "w"]')
+    folder = project(
+        tmp_path, suffix=".parquet", sizes=(5000, 30), extra='features = ["x", "z", "kind", "w"]'
+    )
     content = bytearray((folder / "p0.parquet").read_bytes())
     content[200 : len(content) // 2] = b"\x07" * (len(content) // 2 - 200)
     (folder / "p0.parquet").write_bytes(content)
@@ -404,7 +448,9 @@ def test_a_parquet_file_without_rows_must_have_the_columns_too(tmp_path):
     write(folder / "many" / "a.parquet", table(20, 0))
     lacking = table(0, 0).select(["x", "y"])
     write(folder / "many" / "b.parquet", lacking)
-    pq.ParquetWriter(folder / "many" / "c.parquet", lacking.schema).close()  # not even a group of rows
+    pq.ParquetWriter(
+        folder / "many" / "c.parquet", lacking.schema
+    ).close()  # not even a group of rows
     edit(folder, '"p0.parquet"', '"many"')
     found = problems_of(folder)
     assert len(found) == 2
@@ -446,13 +492,13 @@ def reward_file(tmp_path_factory):
     return file
 
 
-UNKNOWN = (
-    "is not among the levels that the model knows ('green', 'red'); 3 row(s) ('blue' 2, 'pink' 1) are treated as none"
-)
+UNKNOWN = "is not among the levels that the model knows ('green', 'red'); 3 row(s) ('blue' 2, 'pink' 1) are treated as none"
 
 
 def strangers():
-    return table(6, 4).set_column(2, "kind", pa.array(["red", "blue", "pink", "green", "blue", "red"]))
+    return table(6, 4).set_column(
+        2, "kind", pa.array(["red", "blue", "pink", "green", "blue", "red"])
+    )
 
 
 def test_predict_warns_of_levels_that_the_model_does_not_know(tmp_path, reward_file, capsys):
@@ -464,7 +510,10 @@ def test_predict_warns_of_levels_that_the_model_does_not_know(tmp_path, reward_f
     assert f"new.csv, line 3, column \"kind\": 'blue' {UNKNOWN}" in note.text
     assert (found.names[0], len(found.rows)) == ("y", 6)
     for options in (["--json"], ["--quiet"], ["--out", str(tmp_path / "out.csv")]):
-        app(["predict", str(reward_file), "--data", str(tmp_path / "new.csv"), *options], standalone_mode=False)
+        app(
+            ["predict", str(reward_file), "--data", str(tmp_path / "new.csv"), *options],
+            standalone_mode=False,
+        )
         shown = capsys.readouterr()
         assert shown.err.startswith("Warning: ")
         assert UNKNOWN in shown.err
@@ -478,7 +527,9 @@ def test_predict_table_warns_of_unknown_levels_and_refuses_missing_ones(reward_f
     reward = fp.load_reward(reward_file)
     with pytest.warns(FairpoolWarning) as said:
         mean, _ = reward.predict_table(strangers())
-    assert str(said[0].message).startswith(f"column \"kind\", row 1 (counting from 0): 'blue' {UNKNOWN}")
+    assert str(said[0].message).startswith(
+        f"column \"kind\", row 1 (counting from 0): 'blue' {UNKNOWN}"
+    )
     assert said[0].filename == __file__
     assert len(mean) == 6
     with pytest.raises(DataError, match='column "kind" lacks 1 value'):
@@ -503,12 +554,18 @@ def test_predict_lists_every_problem_of_its_data(tmp_path, reward_file):
     assert not (tmp_path / "out.csv").exists()
     (tmp_path / "a.csv").write_text("x,x\n")
     (tmp_path / "b.csv").write_text("")
-    with pytest.raises(DataError, match=r'a\.csv: two columns are named "x".*\n.*b\.csv: the file is empty'):
+    with pytest.raises(
+        DataError, match=r'a\.csv: two columns are named "x".*\n.*b\.csv: the file is empty'
+    ):
         predict_file(reward_file, tmp_path, None)
 
 
 def test_what_does_not_fit_in_the_configuration_is_told_together_with_the_data(tmp_path):
-    folder = project(tmp_path, extra='features = ["x", "z", "x", "y", "kind"]', model='kind = "blr"\nlearn = false')
+    folder = project(
+        tmp_path,
+        extra='features = ["x", "z", "x", "y", "kind"]',
+        model='kind = "blr"\nlearn = false',
+    )
     text = (folder / "collaboration.toml").read_text().replace('"Party 1"', '"Party 0"')
     (folder / "collaboration.toml").write_text(text)
     (folder / "p2.csv").write_text("x,z,kind,y\n1,2,red,oops\n")
@@ -531,7 +588,9 @@ def test_a_party_that_predicts_is_not_sent_to_a_configuration(tmp_path):
     folder = project(tmp_path / "p")
     write_output(execute(prepare(folder), seed=1), folder / "result", force=False)
     reward = folder / "result" / "parties" / "Party-0" / "reward.safetensors"
-    with pytest.raises(DataError, match=r"nowhere.csv is no file or folder, and matches none; give another --data$"):
+    with pytest.raises(
+        DataError, match=r"nowhere.csv is no file or folder, and matches none; give another --data$"
+    ):
         predict_file(reward, tmp_path / "nowhere.csv", None)
     (tmp_path / "bad.csv").write_text("x,z,kind\nlarge,2,red\n")
     with pytest.raises(DataError, match=r"'large' is not a number; correct it$"):

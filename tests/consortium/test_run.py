@@ -20,7 +20,15 @@ from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
 from fairpool.consortium.tables import sha256
 from fairpool.errors import DataError
-from tests.support.projects import COMMAND, MODELS, fairpool, fairpool_process, project, table, write
+from tests.support.projects import (
+    COMMAND,
+    MODELS,
+    fairpool,
+    fairpool_process,
+    project,
+    table,
+    write,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,8 +79,12 @@ def test_every_kind_of_model_from_csv_and_parquet(tmp_path, kind, suffix):
         file = out / "parties" / f"Party-{i}" / "reward.safetensors"
         memory = again.collaboration.models[i].predict(again.preparation.encoding.encode(data))
         loaded = fp.load_reward(file)
-        np.testing.assert_allclose(loaded.predict(loaded.encoding.encode(data)), memory, rtol=1e-12, atol=1e-12)
-    predicted = fairpool("predict", file, "--data", tmp_path / "new.csv", "--out", tmp_path / "out.csv")
+        np.testing.assert_allclose(
+            loaded.predict(loaded.encoding.encode(data)), memory, rtol=1e-12, atol=1e-12
+        )
+    predicted = fairpool(
+        "predict", file, "--data", tmp_path / "new.csv", "--out", tmp_path / "out.csv"
+    )
     assert predicted.returncode == 0, predicted.stderr
     rows = pa.csv.read_csv(tmp_path / "out.csv").to_pydict()
     mean, variance = loaded.predict_table(data)
@@ -93,7 +105,9 @@ def test_streamed_summaries_equal_rows_in_memory(tmp_path):
         data = table(size, i, 0.4 * i)
         parties.append(fp.Party(f"Party {i}", encoding.encode(data), encoding.encode_target(data)))
     game = fp.InformationGain(run.built.model, parties)
-    np.testing.assert_allclose(run.collaboration.game.values(), game.values(), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        run.collaboration.game.values(), game.values(), rtol=1e-9, atol=1e-12
+    )
 
 
 def test_many_batches_give_the_same_as_one(tmp_path, monkeypatch):
@@ -144,7 +158,9 @@ def test_a_parquet_file_is_streamed(tmp_path):
         write(folder / "p0.parquet", table(rows, 0))
         peaks.append(peak_of_run(folder))
     (few, few_of_arrow), (many, many_of_arrow) = peaks
-    assert many - few < 20 * 800_000, peaks  # bytes: a row has 40 as numbers; a key of 8 is kept, and sorted
+    assert many - few < 20 * 800_000, (
+        peaks
+    )  # bytes: a row has 40 as numbers; a key of 8 is kept, and sorted
     assert many_of_arrow - few_of_arrow < 2**23, peaks  # Arrow has 32 and more for each
 
 
@@ -156,12 +172,17 @@ def test_the_command_takes_hardly_more_memory_for_ten_times_the_rows(tmp_path):
         write(folder / "p0.parquet", table(rows, 0))
         code = (
             "import resource, subprocess\n"
-            f"subprocess.run([{str(COMMAND)!r}, 'run', {str(folder)!r}, '-q', '--rho', '0'], check=True)\n"
+            f"subprocess.run([{str(COMMAND)!r}, 'run', {str(folder)!r}, '-q', '--rho', '0'],"
+            " check=True)\n"
             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
         peaks.append(int(done.stdout) / 1024)
-    assert peaks[1] - peaks[0] < 120, peaks  # MiB; the table itself has 60 more as float64, and 8 bytes a row are kept
+    assert peaks[1] - peaks[0] < 120, (
+        peaks
+    )  # MiB; the table itself has 60 more as float64, and 8 bytes a row are kept
     assert result_of(folder / "result")["parties"][0]["rows"] == 2_000_000
 
 
@@ -246,13 +267,18 @@ def test_the_recorded_seed_gives_the_same_bytes_and_no_seed_gives_other_noise(tm
     assert fairpool("run", folder, "--out", outs[1]).returncode == 0
     seed = (outs[0] / "operator" / "seed.txt").read_text().strip()
     # From another folder, too.
-    assert fairpool_process("run", "p", "--out", outs[2], "--seed", seed, cwd=tmp_path).returncode == 0
+    assert (
+        fairpool_process("run", "p", "--out", outs[2], "--seed", seed, cwd=tmp_path).returncode == 0
+    )
     files = [sorted(p.relative_to(out) for p in out.rglob("*") if p.is_file()) for out in outs]
     assert files[0] == files[1] == files[2]
     for file in files[0]:
         assert (outs[0] / file).read_bytes() == (outs[2] / file).read_bytes(), file
     assert (outs[1] / "operator" / "seed.txt").read_text().strip() != seed
-    a, b = (fp.load_reward(out / "parties/Party-1/reward.safetensors").posterior.weights for out in outs[:2])
+    a, b = (
+        fp.load_reward(out / "parties/Party-1/reward.safetensors").posterior.weights
+        for out in outs[:2]
+    )
     assert (a != b).all()
     for out in outs:
         own = (out / "operator" / "seed.txt").read_text().strip()
@@ -264,7 +290,12 @@ def test_the_recorded_seed_gives_the_same_bytes_and_no_seed_gives_other_noise(tm
 def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind):
     folder = project(tmp_path, model=MODELS[kind][0])
     own = table(25, 1, 0.4).to_pydict()
-    own["x"][3], own["z"][4], own["y"][5], own["kind"][6] = 7.1234567, 3.7654321, 61.987654, "CANARYLEVEL"
+    own["x"][3], own["z"][4], own["y"][5], own["kind"][6] = (
+        7.1234567,
+        3.7654321,
+        61.987654,
+        "CANARYLEVEL",
+    )
     own["x"][7] = 1234567.125  # an outlier, alone in its cluster
     write(tmp_path / "p1.csv", pa.table(own))
     text = (folder / "collaboration.toml").read_text().replace('"Party 1"', '"CANARYNAME"')
@@ -275,7 +306,14 @@ def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind)
     encoded = encoding.encode(pa.table(own))
     others = [p for p in (folder / "result" / "parties").iterdir() if "CANARY" not in p.name]
     assert len(others) == 2
-    forbidden = [b"CANARYLEVEL", b"CANARYNAME", b"7.1234567", b"3.7654321", b"61.987654", b"1234567.125"]
+    forbidden = [
+        b"CANARYLEVEL",
+        b"CANARYNAME",
+        b"7.1234567",
+        b"3.7654321",
+        b"61.987654",
+        b"1234567.125",
+    ]
     label = (61.987654 - encoding.mean) / encoding.scale
     numbers = (7.1234567, 3.7654321, 61.987654, 1234567.125, *encoded[[3, 4, 7], [0, 1, 0]], label)
     forbidden += [np.float64(number).tobytes() for number in numbers]
@@ -312,19 +350,30 @@ def test_a_run_killed_before_any_of_its_changes_leaves_no_half_of_an_output(fini
         leftover.mkdir(parents=True)
         (leftover / "seed.txt").write_text("of a run that was killed")
     place.mkdir()
-    for before, left in zip((empty, full), kill_at_every_change(finished, place, empty, full), strict=True):
-        old = output_in({str(f.relative_to(before)): sha256(f) for f in before.rglob("*") if f.is_file()})
+    for before, left in zip(
+        (empty, full), kill_at_every_change(finished, place, empty, full), strict=True
+    ):
+        old = output_in(
+            {str(f.relative_to(before)): sha256(f) for f in before.rglob("*") if f.is_file()}
+        )
         new = output_in(left[-1]["content"])
         assert len(new) == 12
         assert left[-1]["content"] == new, "leftovers of killed runs are removed"
         changes = [state["change"] for state in left[:-1]]
-        # Up to the one change that puts it in its place, the output is the old one, and then the new one.
-        in_place = changes.index("exchange" if old else next(c for c in changes if c.startswith("os.rename .result")))
+        # Up to the one change that puts it in its place, the output is the old one, and then the
+        # new one.
+        in_place = changes.index(
+            "exchange" if old else next(c for c in changes if c.startswith("os.rename .result"))
+        )
         for number, state in enumerate(left):
-            assert output_in(state["content"]) == (old if number <= in_place else new), state["change"]
+            assert output_in(state["content"]) == (old if number <= in_place else new), state[
+                "change"
+            ]
         # It was killed before every file, and before the end of each old one.
         for name in {name.rpartition("/")[2] for name in new}:
-            assert [c for c in changes[:in_place] if c.startswith((f"open {name}", f"open .{name}."))], name
+            assert [
+                c for c in changes[:in_place] if c.startswith((f"open {name}", f"open .{name}."))
+            ], name
         assert len([c for c in changes[in_place:] if c.startswith("os.remove")]) == len(old)
 
 
@@ -334,7 +383,10 @@ def test_bad_labels_and_copies_are_reported(tmp_path):
     own["y"] = [2000 - 30 * value for value in own["y"]]
     write(tmp_path / "p2.csv", pa.table(own))
     first = table(40, 0)
-    write(tmp_path / "p1.csv", pa.concat_tables([table(25, 1, 0.4), first.slice(0, 6), first.slice(0, 2)]))
+    write(
+        tmp_path / "p1.csv",
+        pa.concat_tables([table(25, 1, 0.4), first.slice(0, 6), first.slice(0, 2)]),
+    )
     done = fairpool("run", folder, "--rho", "0.2")
     assert done.returncode == 0, done.stderr
     warnings = " ".join(result_of(folder / "result")["warnings"])
@@ -369,14 +421,20 @@ def test_predict_refuses_what_it_cannot_use(finished, tmp_path):
     assert not (tmp_path / "o.csv").exists()
     for own in (file, tmp_path / "test.csv"):
         before = own.read_bytes()
-        refused = fairpool("predict", file, "--data", tmp_path / "test.csv", "--out", own, "--force")
+        refused = fairpool(
+            "predict", file, "--data", tmp_path / "test.csv", "--out", own, "--force"
+        )
         assert "is the reward or the data itself" in refused.stderr
         assert own.read_bytes() == before
-    as_json = json.loads(fairpool("predict", file, "--data", tmp_path / "test.csv", "--json").stdout)
+    as_json = json.loads(
+        fairpool("predict", file, "--data", tmp_path / "test.csv", "--json").stdout
+    )
     assert len(as_json) == 30
     assert set(as_json[0]) == {"y", "standard_deviation", "lower_95", "upper_95"}
     (tmp_path / "o.csv").write_text("mine")
-    refused = fairpool("predict", file, "--data", tmp_path / "test.csv", "--out", tmp_path / "o.csv")
+    refused = fairpool(
+        "predict", file, "--data", tmp_path / "test.csv", "--out", tmp_path / "o.csv"
+    )
     assert refused.returncode == 2
     assert (tmp_path / "o.csv").read_text() == "mine"
 
@@ -409,13 +467,23 @@ def test_letters_say_what_the_file_reveals(tmp_path):
         model, rewards = MODELS[kind]
         folder = project(tmp_path / kind, model=model, rewards=rewards)
         write_output(execute(prepare(folder), rho=0.3, seed=1), folder / "result", force=False)
-        letters[kind] = {p.name: (p / "letter.html").read_text() for p in (folder / "result" / "parties").iterdir()}
+        letters[kind] = {
+            p.name: (p / "letter.html").read_text()
+            for p in (folder / "result" / "parties").iterdir()
+        }
         for name, text in letters[kind].items():
             assert sha256(folder / "result" / "parties" / name / "reward.safetensors") in text
-    assert all("trained on all parties&#39; labels without noise" in t for t in letters["network"].values())
+    assert all(
+        "trained on all parties&#39; labels without noise" in t for t in letters["network"].values()
+    )
     assert all("as all parties agreed" in t for t in letters["gp"].values())
-    assert sum("their labels as they are" in t for t in letters["gp"].values()) == 1  # the best model's
-    assert all("and inducing points (means of several rows) were learned" in t for t in letters["sparse_gp"].values())
+    assert (
+        sum("their labels as they are" in t for t in letters["gp"].values()) == 1
+    )  # the best model's
+    assert all(
+        "and inducing points (means of several rows) were learned" in t
+        for t in letters["sparse_gp"].values()
+    )
     public = project(tmp_path / "public", extra='public = { data = "public.csv" }')
     write(tmp_path / "public" / "public.csv", table(60, 8))
     write_output(execute(prepare(public), rho=0.3, seed=1), public / "result", force=False)
@@ -435,7 +503,8 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_anything_is_compute
     (tmp_path / "file").write_text("mine")
     for out in (tmp_path / "file" / "x", tmp_path / "file" / "x" / "y"):
         with pytest.raises(
-            DataError, match=r"x.*: cannot be written, as .*file is no folder to write in; give another"
+            DataError,
+            match=r"x.*: cannot be written, as .*file is no folder to write in; give another",
         ):
             refuse_output(out, force=False)
     done = fairpool("run", folder, "--out", tmp_path / "file" / "x")
@@ -460,15 +529,21 @@ def test_an_unexpected_fault_shows_no_traceback(monkeypatch, capsys):
 
 def test_what_learning_warns_of_is_in_the_report_and_not_on_the_screen(tmp_path):
     folder = project(tmp_path)
-    for i, size in enumerate((40, 25, 30)):  # labels without any noise: the best noise variance is the smallest
+    for i, size in enumerate(
+        (40, 25, 30)
+    ):  # labels without any noise: the best noise variance is the smallest
         data = table(size, i, 0.4 * i)
         write(
-            tmp_path / f"p{i}.csv", data.set_column(3, "y", pa.array(2 * data["x"].to_numpy() - data["z"].to_numpy()))
+            tmp_path / f"p{i}.csv",
+            data.set_column(3, "y", pa.array(2 * data["x"].to_numpy() - data["z"].to_numpy())),
         )
     done = fairpool("run", folder, "--rho", "0")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert any("is at the end of the range searched" in text for text in result_of(folder / "result")["warnings"])
+    assert any(
+        "is at the end of the range searched" in text
+        for text in result_of(folder / "result")["warnings"]
+    )
 
 
 @pytest.mark.parametrize("beside", [None, 'target = "something else"\n', "not TOML"])
@@ -506,7 +581,9 @@ def test_a_byte_order_mark_is_no_part_of_a_configuration(tmp_path):
     assert b"\xef\xbb\xbf" not in filed
 
 
-@pytest.mark.parametrize("moment", ["reading p0.csv", "learning hyperparameters", "valuing, and making the models"])
+@pytest.mark.parametrize(
+    "moment", ["reading p0.csv", "learning hyperparameters", "valuing, and making the models"]
+)
 def test_a_file_that_changes_while_it_is_read_stops_the_run(tmp_path, moment):
     """One that was swapped after it was looked at took a party's contribution from 3.0 to 8.7, unnoticed."""
     folder = project(tmp_path)
@@ -518,7 +595,9 @@ def test_a_file_that_changes_while_it_is_read_stops_the_run(tmp_path, moment):
             write(folder / "p1.csv", table(25, 77, 3.0))  # as many rows, in the same columns
 
     preparation = prepare(folder)
-    with pytest.raises(DataError, match=r'party "Party 1": .*p1\.csv was changed while it was read; .* run again$'):
+    with pytest.raises(
+        DataError, match=r'party "Party 1": .*p1\.csv was changed while it was read; .* run again$'
+    ):
         execute(preparation, seed=1, workers=Workers(progress=swap))
     assert changed == [moment]
     (folder / "p1.csv").unlink()
@@ -528,8 +607,12 @@ def test_a_file_that_changes_while_it_is_read_stops_the_run(tmp_path, moment):
 
 def test_the_recorded_hashes_are_those_of_what_was_looked_at(tmp_path):
     folder = project(tmp_path)
-    expected = {f"{sha256(folder / name)}  {name}" for name in ("p0.csv", "p1.csv", "p2.csv", "test.csv")}
+    expected = {
+        f"{sha256(folder / name)}  {name}" for name in ("p0.csv", "p1.csv", "p2.csv", "test.csv")
+    }
     run = execute(prepare(folder), seed=1)
     (folder / "p0.csv").write_text("another")
     write_output(run, folder / "result", force=False)
-    assert {*(folder / "result" / "operator" / "inputs.sha256").read_text().splitlines()} == expected
+    assert {
+        *(folder / "result" / "operator" / "inputs.sha256").read_text().splitlines()
+    } == expected

@@ -23,7 +23,10 @@ from tests.support.projects import write
 
 LEVELS = ("red", "green")
 ENCODING = TableEncoding(
-    (NumberColumn("x", 1e3, 2.0), CategoryColumn("kind", LEVELS), NumberColumn("z", -0.5, 0.25)), "y", 50.0, 7.0
+    (NumberColumn("x", 1e3, 2.0), CategoryColumn("kind", LEVELS), NumberColumn("z", -0.5, 0.25)),
+    "y",
+    50.0,
+    7.0,
 )
 COLUMNS = Columns(("x", "z", "y"), ("kind",), "y")
 THREE = TableEncoding(tuple(NumberColumn(name, 0.1, 1.5) for name in "abc"), "y", 0.3, 2.0)
@@ -41,7 +44,9 @@ def frame(rows, seed, missing=0.0):
     columns = {
         "x": pa.array(rng.normal(1e3, 2, rows)),
         "kind": pa.array(
-            rng.choice(["red", "green", "blue"], rows).astype(object), pa.string(), mask=rng.random(rows) < missing
+            rng.choice(["red", "green", "blue"], rows).astype(object),
+            pa.string(),
+            mask=rng.random(rows) < missing,
         ),
         "z": pa.array(np.where(rng.random(rows) < missing, np.nan, rng.normal(0, 1, rows))),
         "unused": pa.array(rng.integers(0, 9, rows)),
@@ -59,20 +64,30 @@ def expected(content, encoding, model):
             columns.append((data[column.name].to_numpy(float) - column.mean) / column.scale)
         else:
             columns += [(data[column.name] == level).to_numpy(float) for level in column.levels]
-    X, y = np.column_stack(columns), (data[encoding.target].to_numpy(float) - encoding.mean) / encoding.scale
+    X, y = (
+        np.column_stack(columns),
+        (data[encoding.target].to_numpy(float) - encoding.mean) / encoding.scale,
+    )
     A = model.whitened_features(X)
     return A.T @ A, A.T @ (y - model.prior_mean_at(X)), len(data)
 
 
 def check(found, gram, moment, rows):
     assert found.rows == rows
-    np.testing.assert_allclose(found.gram, gram, rtol=1e-12, atol=1e-12 * np.abs(gram).max(initial=0))
-    np.testing.assert_allclose(found.moment, moment, rtol=1e-12, atol=1e-12 * max(np.abs(gram).max(initial=0), 1))
+    np.testing.assert_allclose(
+        found.gram, gram, rtol=1e-12, atol=1e-12 * np.abs(gram).max(initial=0)
+    )
+    np.testing.assert_allclose(
+        found.moment, moment, rtol=1e-12, atol=1e-12 * max(np.abs(gram).max(initial=0), 1)
+    )
 
 
 @given(
     st.integers(0, 1000),
-    st.lists(st.tuples(st.integers(0, 120), st.integers(1, 50), st.sampled_from([".csv", ".parquet"])), max_size=3),
+    st.lists(
+        st.tuples(st.integers(0, 120), st.integers(1, 50), st.sampled_from([".csv", ".parquet"])),
+        max_size=3,
+    ),
     st.sampled_from([0.0, 0.05, 1.0]),
     st.integers(1, 60),
     st.integers(1, 100),
@@ -104,7 +119,9 @@ def test_summaries_and_surveys_are_those_of_all_rows_at_once(
     if len(complete):
         numbers = complete[["x", "z", "y"]].to_numpy(float)
         np.testing.assert_allclose(found.moments.mean, numbers.mean(axis=0), rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(found.moments.deviation, numbers.std(axis=0), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            found.moments.deviation, numbers.std(axis=0), rtol=1e-9, atol=1e-12
+        )
     for name in ("x", "z", "y"):
         values = data[name].dropna()
         assert [end.value for end in found.extremes.get(name, [])] == (
@@ -156,7 +173,11 @@ def test_any_executor_gives_the_same_bits(tmp_path, monkeypatch):
         np.testing.assert_array_equal(summary.moment, serial.moment)
         np.testing.assert_array_equal(other.moments.squares, looked.moments.squares)
         np.testing.assert_array_equal(other.moments.mean, looked.moments.mean)
-        assert (other.rows, other.dropped, other.missing) == (looked.rows, looked.dropped, looked.missing)
+        assert (other.rows, other.dropped, other.missing) == (
+            looked.rows,
+            looked.dropped,
+            looked.missing,
+        )
         assert (other.levels, other.extremes) == (looked.levels, looked.extremes)
         assert other.faults == looked.faults
 
@@ -181,18 +202,24 @@ def test_what_is_missing_or_infinite_is_named_by_its_row_in_the_file(tmp_path, m
     content = frame(100, 0)
     z = content["z"].to_numpy().copy()
     z[[70, 90]] = np.nan
-    pq.write_table(content.set_column(2, "z", pa.array(z)), tmp_path / "a.parquet", row_group_size=10)
+    pq.write_table(
+        content.set_column(2, "z", pa.array(z)), tmp_path / "a.parquet", row_group_size=10
+    )
     source = Source("a", (tmp_path / "a.parquet",))
     [problem] = survey_problems(survey(source, COLUMNS, Workers()), COLUMNS, may_miss=False)
     assert "2 missing value(s) (z 2)" in problem
     assert 'row 71, column "z"' in problem
     z[75] = -np.inf
-    pq.write_table(content.set_column(2, "z", pa.array(z)), tmp_path / "a.parquet", row_group_size=10)
+    pq.write_table(
+        content.set_column(2, "z", pa.array(z)), tmp_path / "a.parquet", row_group_size=10
+    )
     with ThreadPoolExecutor(2) as pool:
         found = survey(source, COLUMNS, Workers(pool))
     [problem] = survey_problems(found, COLUMNS, may_miss=True)
     assert 'row 76, column "z": -inf is infinite' in problem
-    with pytest.raises(DataError, match=r"a\.parquet: a value is infinite, or too large to be squared; correct it"):
+    with pytest.raises(
+        DataError, match=r"a\.parquet: a value is infinite, or too large to be squared; correct it"
+    ):
         summarise_files("a", source.files, ENCODING, fp.BayesianLinearRegression(0.1))
 
 
@@ -214,6 +241,8 @@ def test_row_keys_are_equal_just_for_equal_rows():
     assert len(np.unique(keys)) == len(np.unique(rows, axis=0))
     assert row_keys(-X * 0, y)[0] == row_keys(X * 0, y)[0]  # -0 is 0
     np.testing.assert_array_equal(row_keys(np.asfortranarray(X), y), keys)
-    many = row_keys(rng.standard_normal((20_000, 4)), np.zeros(20_000))  # spread evenly: the smallest are a fair sample
+    many = row_keys(
+        rng.standard_normal((20_000, 4)), np.zeros(20_000)
+    )  # spread evenly: the smallest are a fair sample
     assert abs(np.mean(many > np.uint64(2**63)) - 0.5) < 0.02
     assert abs(np.mean(many < np.uint64(2**60)) - 1 / 16) < 0.01

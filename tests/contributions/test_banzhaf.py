@@ -58,7 +58,9 @@ def test_the_95_percent_interval_holds_from_the_least_budget_on(factor):
 def test_the_interval_holds_for_every_kind_of_party(n, factor, spread):
     rows = rows_of(n, spread=spread)
     phi = exact_contributions(rows, banzhaf_weights(n))
-    inside = np.abs(z_scores(row_game(rows), phi, factor * fewest_evaluations(n), range(300))) <= 1.96
+    inside = (
+        np.abs(z_scores(row_game(rows), phi, factor * fewest_evaluations(n), range(300))) <= 1.96
+    )
     for group in np.array_split(np.argsort(phi), 4):
         assert 0.925 <= inside[:, group].mean() <= 0.995
 
@@ -110,10 +112,14 @@ def test_the_numbers_depend_neither_on_workers_nor_on_stops(tmp_path):
 
     alone = fp.banzhaf(game(), rng=4, evaluations=1000)
     with ThreadPoolExecutor(3) as pool:
-        np.testing.assert_array_equal(fp.banzhaf(game(), rng=4, evaluations=1000, executor=pool).values, alone.values)
+        np.testing.assert_array_equal(
+            fp.banzhaf(game(), rng=4, evaluations=1000, executor=pool).values, alone.values
+        )
     for _ in range(2):
         done = []
-        workers = Workers(progress=lambda *what, done=done: done.append(what), checkpoint=Checkpoint(tmp_path))
+        workers = Workers(
+            progress=lambda *what, done=done: done.append(what), checkpoint=Checkpoint(tmp_path)
+        )
         phi = fp.banzhaf(game(), rng=4, evaluations=1000, executor=workers)
         np.testing.assert_array_equal(phi.values, alone.values)
         np.testing.assert_array_equal(phi.standard_errors, alone.standard_errors)
@@ -132,8 +138,14 @@ def test_values_of_any_scale():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"method": "magic"}, 'no method "magic" for the Banzhaf index; there are "exact", "sampled" and "auto"'),
-        ({"method": "sampled", "evaluations": 2}, "evaluations 2 are too few for 2 parties; give at least 68"),
+        (
+            {"method": "magic"},
+            'no method "magic" for the Banzhaf index; there are "exact", "sampled" and "auto"',
+        ),
+        (
+            {"method": "sampled", "evaluations": 2},
+            "evaluations 2 are too few for 2 parties; give at least 68",
+        ),
     ],
 )
 def test_bad_requests_are_refused(arguments, text):
@@ -144,6 +156,7 @@ def test_bad_requests_are_refused(arguments, text):
 def test_a_sample_that_does_not_fit_into_memory_is_refused(monkeypatch):
     monkeypatch.setattr("fairpool.compute.memory.machine_memory", lambda: 2**20)
     with pytest.raises(
-        ValueError, match=r"a sample of 1000000 coalitions of 3 parties needs about .*; give fewer eval"
+        ValueError,
+        match=r"a sample of 1000000 coalitions of 3 parties needs about .*; give fewer eval",
     ):
         fp.banzhaf(fp.TableGame(np.arange(8.0)), "sampled", evaluations=1_000_000)

@@ -21,9 +21,13 @@ def test_exact_shapley_and_banzhaf_equal_their_definitions(v):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("n", range(1, 8))
 def test_shapley_of_information_gain_equals_all_permutations(name, n):
-    parties = make_parties(np.random.default_rng(n).permutation([0, 1, 12, 5, 9, 3, 7][:n]) if n > 1 else [4], n)
+    parties = make_parties(
+        np.random.default_rng(n).permutation([0, 1, 12, 5, 9, 3, 7][:n]) if n > 1 else [4], n
+    )
     phi = fp.shapley(fp.InformationGain(MODELS[name], parties))
-    np.testing.assert_allclose(phi.values, oracles.shapley(oracles.values(MODELS[name], parties)), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        phi.values, oracles.shapley(oracles.values(MODELS[name], parties)), rtol=1e-9, atol=1e-9
+    )
 
 
 def test_twenty_parties_are_exact_once_values_are_known():
@@ -51,8 +55,14 @@ def test_the_two_naive_schemes():
     ("arguments", "text"),
     [
         ({"method": "magic"}, 'no method "magic" for Shapley values'),
-        ({"method": "sampled", "evaluations": 2}, "evaluations 2 are too few for 2 parties; give at least 4"),
-        ({"method": "sampled", "target_standard_error": 0.0}, "target_standard_error 0.0 must be above 0"),
+        (
+            {"method": "sampled", "evaluations": 2},
+            "evaluations 2 are too few for 2 parties; give at least 4",
+        ),
+        (
+            {"method": "sampled", "target_standard_error": 0.0},
+            "target_standard_error 0.0 must be above 0",
+        ),
     ],
 )
 def test_bad_requests_are_refused(arguments, text):
@@ -87,7 +97,9 @@ def test_small_errors_are_not_shown_as_none():
 
 @pytest.mark.parametrize("function", [fp.shapley, fp.banzhaf, fp.standalone, fp.leave_one_out])
 def test_what_is_no_game_is_refused(function):
-    with pytest.raises(ValueError, match="None is not a game; give an InformationGain, ValidationGain or TableGame"):
+    with pytest.raises(
+        ValueError, match="None is not a game; give an InformationGain, ValidationGain or TableGame"
+    ):
         function(None)
     with pytest.raises(ValueError, match="None is not a game"):
         fp.check_incentives(None, [1.0], [1.0])

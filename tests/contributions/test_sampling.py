@@ -43,7 +43,9 @@ def heterogeneous(n, seed, model="blr"):
     """Parties of very different size and scale."""
     rng = np.random.default_rng(seed)
     X = [rng.lognormal() * rng.standard_normal((int(rng.integers(1, 20)), 3)) for _ in range(n)]
-    return fp.InformationGain(MODELS[model], [fp.Party(str(i), x, np.zeros(len(x))) for i, x in enumerate(X)])
+    return fp.InformationGain(
+        MODELS[model], [fp.Party(str(i), x, np.zeros(len(x))) for i, x in enumerate(X)]
+    )
 
 
 @pytest.mark.parametrize("model", ["blr", "gp"])
@@ -74,7 +76,9 @@ def coverage_by_groups(n, spread, seeds, evaluations, groups):
         phi = fp.shapley(game, "sampled", seed, evaluations=evaluations)
         inside.append(np.abs(phi.values - exact) <= 1.96 * phi.standard_errors)
     inside = np.array(inside)
-    return np.array([inside[:, group].mean() for group in np.array_split(np.argsort(exact), groups)])
+    return np.array(
+        [inside[:, group].mean() for group in np.array_split(np.argsort(exact), groups)]
+    )
 
 
 def test_at_the_least_budget_the_interval_holds_for_the_largest_contributors_too():
@@ -87,7 +91,9 @@ def test_at_the_least_budget_the_interval_holds_for_the_largest_contributors_too
 def test_however_soon_it_is_precise_enough_no_fewer_are_valued_than_the_least():
     game = row_game([5] * 150)
     phi = fp.shapley(game, "sampled", 0, target_standard_error=game.total)
-    assert phi.evaluations >= fewest_evaluations(150) > 2000  # 300 of two parties alone, that each be in four
+    assert (
+        phi.evaluations >= fewest_evaluations(150) > 2000
+    )  # 300 of two parties alone, that each be in four
 
 
 @pytest.mark.soak
@@ -106,7 +112,9 @@ def test_the_interval_holds_where_sampling_stops_at_a_precision(target):
     z, evaluations = [], []
     for seed in range(100):
         exact = fp.shapley(heterogeneous(12, seed), "exact").values
-        phi = fp.shapley(heterogeneous(12, seed), "sampled", seed, evaluations=4000, target_standard_error=target)
+        phi = fp.shapley(
+            heterogeneous(12, seed), "sampled", seed, evaluations=4000, target_standard_error=target
+        )
         sampled = phi.standard_errors > 1e-9
         z.extend(((phi.values - exact) / np.where(sampled, phi.standard_errors, 1.0))[sampled])
         evaluations.append(phi.evaluations)
@@ -144,7 +152,9 @@ def test_samples_that_are_alike_by_chance_do_not_stop_the_search():
 @pytest.mark.parametrize("scale", [1e-160, 1e-12, 1e12, 1e160])
 def test_values_of_any_scale(scale):
     game = heterogeneous(10, 0)
-    usual, scaled = (fp.shapley(Fresh(c * game.values()), "sampled", 3, evaluations=300) for c in (1.0, scale))
+    usual, scaled = (
+        fp.shapley(Fresh(c * game.values()), "sampled", 3, evaluations=300) for c in (1.0, scale)
+    )
     np.testing.assert_allclose(scaled.values / scale, usual.values, rtol=1e-6)
     np.testing.assert_allclose(scaled.standard_errors / scale, usual.standard_errors, rtol=1e-4)
 
@@ -166,7 +176,11 @@ def test_a_sample_is_far_better_than_as_many_permutations():
     v = game.values()
     ours, usual = [], []
     for seed in range(20):
-        ours.append(np.abs(fp.shapley(heterogeneous(12, 0), "sampled", seed, evaluations=600).values - exact).mean())
+        ours.append(
+            np.abs(
+                fp.shapley(heterogeneous(12, 0), "sampled", seed, evaluations=600).values - exact
+            ).mean()
+        )
         orders = np.random.default_rng(seed).permuted(np.tile(np.arange(12), (50, 1)), axis=1)
         gains = np.diff(v[np.cumsum(1 << orders, axis=1)], axis=1, prepend=0)
         phi = np.take_along_axis(gains, orders.argsort(axis=1), axis=1).mean(axis=0)
@@ -186,11 +200,18 @@ def test_sampling_stops_at_the_target_error_and_counts_what_was_valued():
 
 
 def test_the_same_seed_gives_the_same_numbers_for_any_number_of_workers():
-    alone = fp.shapley(heterogeneous(20, 2), "sampled", 5, evaluations=1500, target_standard_error=0.03)
+    alone = fp.shapley(
+        heterogeneous(20, 2), "sampled", 5, evaluations=1500, target_standard_error=0.03
+    )
     for threads in (1, 3):
         with ThreadPoolExecutor(threads) as pool:
             phi = fp.shapley(
-                heterogeneous(20, 2), "sampled", 5, evaluations=1500, target_standard_error=0.03, executor=pool
+                heterogeneous(20, 2),
+                "sampled",
+                5,
+                evaluations=1500,
+                target_standard_error=0.03,
+                executor=pool,
             )
         np.testing.assert_array_equal(phi.values, alone.values)
         np.testing.assert_array_equal(phi.standard_errors, alone.standard_errors)
@@ -207,7 +228,9 @@ def test_a_thousand_parties():
     assert phi.method == "sampled"
     assert phi.values.sum() == pytest.approx(fp.InformationGain(MODELS["blr"], parties).total)
     assert phi.values[-2:].tolist() == phi.standard_errors[-2:].tolist() == [0, 0]
-    twins = (phi.values[:499] - phi.values[499:998]) / np.hypot(phi.standard_errors[:499], phi.standard_errors[499:998])
+    twins = (phi.values[:499] - phi.values[499:998]) / np.hypot(
+        phi.standard_errors[:499], phi.standard_errors[499:998]
+    )
     assert np.mean(np.abs(twins) < 1.96) > 0.9
 
 
@@ -227,7 +250,9 @@ def test_the_surrogates_contrasts_are_those_over_all_coalitions(n, seed, most):
             S = np.array([[i in C for i in range(n)] for C in combinations(range(n), k)])
             u = features(S) @ c
             found.append([u[S[:, i]].mean() - u[~S[:, i]].mean() for i in range(n)])
-        np.testing.assert_allclose(features.contrasts(band, c), np.mean(found, axis=0), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            features.contrasts(band, c), np.mean(found, axis=0), rtol=1e-9, atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("samples", [60, BLOCK, 2 * BLOCK + 37])
@@ -244,7 +269,9 @@ def test_each_part_is_fitted_on_the_others_however_many_blocks(samples):
         np.testing.assert_allclose(left[own], v[own] - A[own] @ c, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize(("n", "most"), [(4, 40), (5, 40), (43, 40), (44, 40), (100, 40), (1000, 40)])
+@pytest.mark.parametrize(
+    ("n", "most"), [(4, 40), (5, 40), (43, 40), (44, 40), (100, 40), (1000, 40)]
+)
 def test_bands_hold_every_size_once(n, most):
     bands = Bands.of(n, most)
     k = np.arange(2, n - 1)

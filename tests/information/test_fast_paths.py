@@ -1,4 +1,6 @@
-"""Every fast path against its oracle where numbers are hard: odd blocks, copies, near-singular kernels, tiny noise."""
+"""Every fast path against its oracle where numbers are hard: odd blocks, copies, near-singular
+kernels, tiny noise.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,7 +23,9 @@ MODELS = {
     "rough": fp.GaussianProcess(2.0 * Matern(0.3, nu=0.5), 0.01),
     "weights": fp.BayesianLinearRegression(0.1),
     "weights, tiny noise": fp.BayesianLinearRegression(1e-8, bias=False),
-    "sparse": fp.SparseGaussianProcess(RBF(1.0), 0.1, np.random.default_rng(0).standard_normal((6, 2))),
+    "sparse": fp.SparseGaussianProcess(
+        RBF(1.0), 0.1, np.random.default_rng(0).standard_normal((6, 2))
+    ),
 }
 
 sizes = st.lists(st.sampled_from([0, 1, 1, 2, 3, 7, 12]), min_size=1, max_size=6).filter(any)
@@ -51,7 +55,9 @@ def test_all_values_and_single_ones_and_samples(sizes, seed, copies, name):
     S = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)
     np.testing.assert_allclose(other.space.values_of(S), expected, atol=atol)
     assert other.value({0}) == pytest.approx(expected[1], abs=atol)
-    np.testing.assert_allclose(other.without_one, expected[2**n - 1 - (1 << np.arange(n))], atol=atol)
+    np.testing.assert_allclose(
+        other.without_one, expected[2**n - 1 - (1 << np.arange(n))], atol=atol
+    )
 
 
 @settings(max_examples=settings.default.max_examples // 4)
@@ -99,14 +105,18 @@ def test_curves_of_many_parties_are_kept_small_only_where_one_spectrum_serves_al
 def test_the_noise_realises_the_reward_by_a_dense_computation(sizes, seed, name):
     model, parties = MODELS[name], parties_of(sizes, seed, False)
     game = fp.InformationGain(model, parties)
-    targets = game.alone + np.random.default_rng(seed).uniform(size=game.n) * (game.total - game.alone)
+    targets = game.alone + np.random.default_rng(seed).uniform(size=game.n) * (
+        game.total - game.alone
+    )
     for i, level in enumerate(fp.noise_levels(game, targets)):
         if 0 < level.eta < np.inf:
             assert oracles.reward_data_gain(model, parties, i, level.eta) == pytest.approx(
                 targets[i], abs=10 * tolerance(game)
             )
         else:
-            assert min(game.total - targets[i], targets[i] - game.alone[i]) <= 2 * tolerance_of(game)
+            assert min(game.total - targets[i], targets[i] - game.alone[i]) <= 2 * tolerance_of(
+                game
+            )
 
 
 def test_the_tasks_cover_many_parties(monkeypatch):

@@ -1,4 +1,6 @@
-"""Every fast path against its naive oracle, for unequal sizes, an empty party, and noise of every kind."""
+"""Every fast path against its naive oracle, for unequal sizes, an empty party, and noise of every
+kind.
+"""
 
 import numpy as np
 import pytest
@@ -30,13 +32,19 @@ def test_values_equal_slogdet_per_coalition(name, n, noise):
     np.testing.assert_allclose(single.space.values_of(S), expected[masks], rtol=1e-9, atol=1e-9)
 
 
-@given(st.lists(st.integers(0, 8), min_size=1, max_size=6), st.integers(0, 10**6), st.sampled_from(sorted(MODELS)))
+@given(
+    st.lists(st.integers(0, 8), min_size=1, max_size=6),
+    st.integers(0, 10**6),
+    st.sampled_from(sorted(MODELS)),
+)
 def test_values_of_random_parties_equal_slogdet(sizes, seed, name):
     parties = make_parties(sizes, seed)
     if not sum(sizes):
         return
     game = fp.InformationGain(MODELS[name], parties)
-    np.testing.assert_allclose(game.values(), oracles.values(MODELS[name], parties), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        game.values(), oracles.values(MODELS[name], parties), rtol=1e-9, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -53,7 +61,9 @@ def test_reward_curve_is_the_information_gain_of_the_reward_data(name, noise):
             assert curve.value(1.0) == pytest.approx(game.total, rel=1e-9)
             for tau in (1e-6, 0.01, 0.3, 0.99):
                 eta = curve.noise_variance * (1 - tau) / tau
-                assert curve.value(tau) == pytest.approx(oracles.reward_data_gain(model, parties, i, eta), rel=1e-9)
+                assert curve.value(tau) == pytest.approx(
+                    oracles.reward_data_gain(model, parties, i, eta), rel=1e-9
+                )
 
 
 def test_reward_curve_is_computed_once():
@@ -73,7 +83,8 @@ def test_weight_space_values_do_not_depend_on_the_stack(monkeypatch):
 def test_a_table_too_large_is_refused_with_the_way_out():
     game = fp.InformationGain(MODELS["blr"], make_parties([1] * 30, 0))
     with pytest.raises(
-        ValueError, match=r'2\*\*30 values is too large .*; sample instead: shapley\(game, method="sampled"\)'
+        ValueError,
+        match=r'2\*\*30 values is too large .*; sample instead: shapley\(game, method="sampled"\)',
     ):
         game.values()
 
@@ -83,7 +94,10 @@ def test_a_matrix_that_cannot_be_factorised_is_refused_by_every_path(bad):
     from fairpool.information import KernelSpace, WeightSpace
 
     K = np.diag([1.0, 1.0, 5 * bad])
-    kernel, weight = KernelSpace.of(K, [2, 1], np.ones(3)), WeightSpace(np.array([np.eye(3), K]), np.ones(2))
+    kernel, weight = (
+        KernelSpace.of(K, [2, 1], np.ones(3)),
+        WeightSpace(np.array([np.eye(3), K]), np.ones(2)),
+    )
     for space in (kernel, weight):
         for compute in (
             space.values,
@@ -91,6 +105,7 @@ def test_a_matrix_that_cannot_be_factorised_is_refused_by_every_path(bad):
             lambda s=space: s.values_of(np.ones((1, 2), dtype=bool)),
         ):
             with pytest.raises(
-                ValueError, match=r"a covariance (is not positive definite|has values that are not finite)"
+                ValueError,
+                match=r"a covariance (is not positive definite|has values that are not finite)",
             ):
                 compute()

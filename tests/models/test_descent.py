@@ -53,7 +53,9 @@ def test_no_variable_ever_moves_far_at_once():
 
 @pytest.mark.parametrize("fault", ["raises", "infinite", "nan"])
 def test_a_cliff_is_a_step_too_long(fault):
-    """The minimum is beyond the cliff's edge but for a hair: the search goes to the edge, and stops at nothing less."""
+    """The minimum is beyond the cliff's edge but for a hair: the search goes to the edge, and stops
+    at nothing less.
+    """
 
     def cliff(x):
         if (x < 2.999).all():
@@ -94,7 +96,9 @@ def test_a_minimum_at_the_start_takes_one_evaluation():
 
 
 def test_a_cliff_on_all_sides_is_never_called_a_minimum_however_many_rows_there_are():
-    """The tolerance grows with the rows, the way to a bound does not: the two have nothing to do with each other."""
+    """The tolerance grows with the rows, the way to a bound does not: the two have nothing to do
+    with each other.
+    """
 
     def pit(x):
         if x.any():
@@ -127,6 +131,8 @@ def test_variables_beside_their_bounds_do_not_jam_the_search():
 
         start = np.where(rng.uniform(size=4) < 0.5, 1 - 1e-11, -1 + 1e-11)
         end = down(quadratic, start, [[-1, 1]] * 4, tolerance=1e-4)
-        best = minimize(quadratic, start, jac=True, method="L-BFGS-B", bounds=[(-1, 1)] * 4, tol=1e-12)
+        best = minimize(
+            quadratic, start, jac=True, method="L-BFGS-B", bounds=[(-1, 1)] * 4, tol=1e-12
+        )
         assert end.reached
         assert end.value <= best.fun + 1e-6

@@ -7,18 +7,22 @@ import fairpool as fp
 from tests.support.examples import P
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # a few steps are enough here
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning"
+)  # a few steps are enough here
 @pytest.mark.parametrize("activation", ["relu", "tanh", "logistic", "identity"])
 def test_network_features_and_last_weights_give_the_networks_prediction(activation):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, P))
-    network = MLPRegressor(hidden_layer_sizes=(7, 5), activation=activation, max_iter=20, random_state=0, tol=0.1).fit(
-        X, X[:, 0]
-    )
+    network = MLPRegressor(
+        hidden_layer_sizes=(7, 5), activation=activation, max_iter=20, random_state=0, tol=0.1
+    ).fit(X, X[:, 0])
     features = fp.NetworkFeatures.of(network)
     H = features(X)
     assert H.shape == (100, 5)
-    np.testing.assert_allclose(np.column_stack([H, np.ones(100)]) @ features.last_weights, network.predict(X))
+    np.testing.assert_allclose(
+        np.column_stack([H, np.ones(100)]) @ features.last_weights, network.predict(X)
+    )
 
 
 def test_training_is_repeatable():
@@ -33,7 +37,9 @@ def test_any_callable_or_fitted_transformer_serves():
     y = X[:, 0]
     scaler = StandardScaler().fit(X)
     by_transformer = fp.BayesianLinearRegression(0.1, features=scaler).posterior(X, y).predict(X)
-    by_callable = fp.BayesianLinearRegression(0.1, features=scaler.transform).posterior(X, y).predict(X)
+    by_callable = (
+        fp.BayesianLinearRegression(0.1, features=scaler.transform).posterior(X, y).predict(X)
+    )
     np.testing.assert_allclose(by_transformer, by_callable)
     sparse = fp.BayesianLinearRegression(0.1, features=OneHotEncoder().fit(X), bias=False)
     assert sparse.design(X).shape == (30, 6)

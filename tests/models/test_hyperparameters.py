@@ -3,7 +3,13 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.datasets import make_friedman1
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, RationalQuadratic, WhiteKernel
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    Matern,
+    RationalQuadratic,
+    WhiteKernel,
+)
 
 import fairpool as fp
 from fairpool.models import descent, hyperparameters
@@ -13,9 +19,16 @@ from tests.support.examples import P, labels
 from tests.support.learning_problems import problem
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # theirs, of a bound that is reached
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning"
+)  # theirs, of a bound that is reached
 @pytest.mark.parametrize(
-    "kernel", [1.0 * RBF([1.0, 1.0, 1.0]), 1.0 * RBF([1.0] * 3) + 1.0 * Matern([1.0] * 3, nu=0.5), RationalQuadratic()]
+    "kernel",
+    [
+        1.0 * RBF([1.0, 1.0, 1.0]),
+        1.0 * RBF([1.0] * 3) + 1.0 * Matern([1.0] * 3, nu=0.5),
+        RationalQuadratic(),
+    ],
 )
 def test_likelihood_is_no_worse_than_scikit_learns_from_the_same_start(kernel):
     rng = np.random.default_rng(2)
@@ -34,7 +47,8 @@ def test_restarts_are_repeatable_and_never_worse():
     once = start.fit_hyperparameters(X, y)
     twice = [start.fit_hyperparameters(X, y, rng=3, restarts=4) for _ in range(2)]
     assert twice[0].noise_variance == twice[1].noise_variance
-    # Both may reach the same optimum, and the likelihood of the search is rounded otherwise than the model's.
+    # Both may reach the same optimum, and the likelihood of the search is rounded otherwise than
+    # the model's.
     assert twice[0].log_marginal_likelihood(X, y) >= once.log_marginal_likelihood(X, y) - 1e-9
 
 
@@ -57,7 +71,11 @@ def test_noise_of_blr_is_the_maximum_of_its_evidence():
     fitted = model.fit_hyperparameters(X, y)
     assert fitted.noise_variance == pytest.approx(0.49, rel=0.2)
     best = minimize_scalar(
-        lambda t: -fp.BayesianLinearRegression(np.exp(t), prior_mean=[0.5, 0, 0, 0]).log_marginal_likelihood(X, y),
+        lambda t: (
+            -fp.BayesianLinearRegression(
+                np.exp(t), prior_mean=[0.5, 0, 0, 0]
+            ).log_marginal_likelihood(X, y)
+        ),
         bounds=(-4, 2),
         method="bounded",
         options={"xatol": 1e-9},
@@ -84,7 +102,9 @@ def test_a_search_that_cannot_start_says_so():
     with pytest.raises(ValueError, match="has 3 length scales, but the data has 1 columns"):
         fp.GaussianProcess(RBF([1.0, 1.0, 1.0]), 0.1).fit_hyperparameters(X[:, :1], X[:, 0])
     with pytest.raises(ValueError, match="random restarts need finite bounds"):
-        fp.GaussianProcess(RBF(1.0, (1e-3, np.inf)), 0.1).fit_hyperparameters(X, X[:, 0], restarts=1)
+        fp.GaussianProcess(RBF(1.0, (1e-3, np.inf)), 0.1).fit_hyperparameters(
+            X, X[:, 0], restarts=1
+        )
 
 
 @pytest.mark.parametrize("scale", [1e6, 1e-6])
@@ -93,7 +113,9 @@ def test_a_noise_variance_at_the_end_of_its_range_is_reported(scale):
     X = rng.standard_normal((60, P))
     y = scale * labels(X, rng)
     for model in (fp.GaussianProcess(1.0 * RBF(1.0), 0.1), fp.BayesianLinearRegression(0.1)):
-        with pytest.warns(fp.FairpoolWarning, match="is at the end of the range searched; standardise the labels"):
+        with pytest.warns(
+            fp.FairpoolWarning, match="is at the end of the range searched; standardise the labels"
+        ):
             model.fit_hyperparameters(X, y)
 
 
@@ -136,7 +158,10 @@ def test_a_search_that_reaches_no_optimum_says_so(monkeypatch):
     monkeypatch.setattr(descent, "MOST_STEPS", 3)
     sparse = fp.SparseGaussianProcess(1.0 * RBF(1.0), 0.1, X[:20])
     for model in (fp.GaussianProcess(1.0 * RBF(1.0), 0.1), sparse):
-        with pytest.warns(fp.FairpoolWarning, match=r"ended without reaching an optimum: .* where at most 0.06 counts"):
+        with pytest.warns(
+            fp.FairpoolWarning,
+            match=r"ended without reaching an optimum: .* where at most 0.06 counts",
+        ):
             model.fit_hyperparameters(X, y)
 
 
@@ -146,7 +171,8 @@ def test_a_kernel_parameter_held_by_a_bound_that_matters_is_reported():
     y = 100 * np.sin(X[:, 0]) + rng.standard_normal(60)
     held = fp.GaussianProcess(1.0 * RBF(np.ones(P), (0.01, 3.0)), 0.1)
     with pytest.warns(
-        fp.FairpoolWarning, match=r"beyond the range searched for .* \(length scale 3, length scale 3\);"
+        fp.FairpoolWarning,
+        match=r"beyond the range searched for .* \(length scale 3, length scale 3\);",
     ):
         held.fit_hyperparameters(X, y)
     # Of features without effect the length scale goes to its bound as well, and that is no matter.
@@ -161,7 +187,9 @@ def test_a_start_that_cannot_be_factorised_gives_way_to_one_that_fits_the_data()
     impossible = fp.GaussianProcess(1e5 * RBF(1e5), 1e-30)
     bounds = (1e-30, 1e5)
     fitted = impossible.fit_hyperparameters(X, y, noise_bounds=bounds)
-    expected = fp.GaussianProcess(1.0 * RBF(1.0), 0.1).fit_hyperparameters(X, y, noise_bounds=bounds)
+    expected = fp.GaussianProcess(1.0 * RBF(1.0), 0.1).fit_hyperparameters(
+        X, y, noise_bounds=bounds
+    )
     assert fitted.noise_variance == pytest.approx(expected.noise_variance, rel=1e-2)
 
 

@@ -15,7 +15,9 @@ def test_kmeans_gives_centres_and_is_repeatable(X):
     assert U.shape == (12, 2)
     np.testing.assert_array_equal(U, fp.inducing_points(X, 12, rng=1))
     assert not {tuple(u) for u in U} & {tuple(x) for x in X}
-    assert len(fp.inducing_points(np.repeat(X[:3], 5, axis=0), 5, rng=1)) == 3  # no more than distinct rows
+    assert (
+        len(fp.inducing_points(np.repeat(X[:3], 5, axis=0), 5, rng=1)) == 3
+    )  # no more than distinct rows
 
 
 def test_greedy_takes_the_row_least_known_given_those_before(X):
@@ -40,7 +42,9 @@ def test_more_inducing_points_come_closer_to_the_gp(X):
     gaps = []
     for count in (5, 20, 60):
         U = fp.inducing_points(X, count, "greedy", kernel=kernel)
-        gaps.append(abs(fp.SparseGaussianProcess(kernel, 0.1, U).log_marginal_likelihood(X, y) - exact))
+        gaps.append(
+            abs(fp.SparseGaussianProcess(kernel, 0.1, U).log_marginal_likelihood(X, y) - exact)
+        )
     assert gaps[2] < 0.1 < min(gaps[:2])
 
 

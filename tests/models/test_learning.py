@@ -1,4 +1,6 @@
-"""Learning on sixty sets of data: a share of them in every test run, all of them with `pytest -m soak`."""
+"""Learning on sixty sets of data: a share of them in every test run, all of them with `pytest -m
+soak`.
+"""
 
 import warnings
 
@@ -22,7 +24,8 @@ SPARSE_SHARE = (1, 9, 41, 0, 10, 22, 30, 55)
 STARTS = 8
 
 pytestmark = [
-    # Some of the data have no noise, or can be interpolated: the search then ends at a bound, and says so.
+    # Some of the data have no noise, or can be interpolated: the search then ends at a bound, and
+    # says so.
     pytest.mark.filterwarnings("ignore:the best noise variance:fairpool.FairpoolWarning"),
     pytest.mark.filterwarnings("ignore:the likelihood would rise beyond:fairpool.FairpoolWarning"),
 ]
@@ -39,7 +42,9 @@ def sparse_problem(number):
 def largest_slope(model, X, y):
     """The largest component of the gradient at a model's hyperparameters, but for those that a bound holds."""
     if isinstance(model, fp.SparseGaussianProcess):
-        _, gradient = dtc_likelihood(model.kernel, model.noise_variance, X, y, model.inducing_points)
+        _, gradient = dtc_likelihood(
+            model.kernel, model.noise_variance, X, y, model.inducing_points
+        )
     else:
         _, gradient = gp_likelihood(model.kernel, model.noise_variance, X, y)
     theta = np.append(model.kernel.theta, np.log(model.noise_variance))
@@ -116,5 +121,7 @@ def best_of_many_starts(found, rng):
         kernel = found.kernel.clone_with_theta(theta + rng.uniform(-1.5, 1.5, len(theta)))
         noise = float(np.exp(rng.uniform(np.log(0.01), 0)))
         start = fp.SparseGaussianProcess(kernel, noise, found.sparse_gp.inducing_points)
-        likelihoods.append(start.fit_hyperparameters(found.X, found.y).log_marginal_likelihood(found.X, found.y))
+        likelihoods.append(
+            start.fit_hyperparameters(found.X, found.y).log_marginal_likelihood(found.X, found.y)
+        )
     return max(likelihoods)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 from sklearn.base import clone
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, RationalQuadratic
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    Matern,
+    RationalQuadratic,
+)
 
 import fairpool as fp
 from fairpool.models import kernel_gradients
@@ -33,7 +39,9 @@ OTHER = {
 @pytest.fixture
 def data():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((30, P)) + 100  # far from the origin: differences of squares must not cancel
+    X = (
+        rng.standard_normal((30, P)) + 100
+    )  # far from the origin: differences of squares must not cancel
     X[7] = X[3]  # two points that coincide
     return X, labels(X - 100, rng)
 
@@ -67,7 +75,9 @@ class SelfDerivative(RBF):
 
 
 @pytest.mark.parametrize(
-    "kernel", [*OWN.values(), *OTHER.values(), SelfDerivative(2.0)], ids=[*OWN, *OTHER, "self-derivative"]
+    "kernel",
+    [*OWN.values(), *OTHER.values(), SelfDerivative(2.0)],
+    ids=[*OWN, *OTHER, "self-derivative"],
 )
 def test_kernel_matrix_may_be_overwritten_and_g_is_not(kernel, data):
     X, _ = data
@@ -76,7 +86,10 @@ def test_kernel_matrix_may_be_overwritten_and_g_is_not(kernel, data):
     K, pullback = kernel_with_gradient(kernel, X, X)
     K[:] = np.nan
     np.testing.assert_allclose(
-        pullback(G), np.einsum("ij,ijk->k", G, kernel(X, eval_gradient=True)[1]), rtol=1e-8, atol=1e-8
+        pullback(G),
+        np.einsum("ij,ijk->k", G, kernel(X, eval_gradient=True)[1]),
+        rtol=1e-8,
+        atol=1e-8,
     )
     np.testing.assert_array_equal(G, given)
 
@@ -84,7 +97,9 @@ def test_kernel_matrix_may_be_overwritten_and_g_is_not(kernel, data):
 @pytest.mark.parametrize("entries", [1, 100, 31 * 7])
 @pytest.mark.parametrize("kernel", [OWN["ard"], OWN["composite"]])
 def test_kernel_gradient_does_not_depend_on_the_blocks(kernel, entries, data, monkeypatch):
-    monkeypatch.setattr(kernel_gradients, "BLOCK", entries)  # one row, a few that do not divide m, and more
+    monkeypatch.setattr(
+        kernel_gradients, "BLOCK", entries
+    )  # one row, a few that do not divide m, and more
     test_kernel_gradient_equals_scikit_learn_tensor(kernel, data)
     test_kernel_gradient_of_a_rectangle(kernel, data)
 
@@ -98,7 +113,9 @@ def test_likelihood_and_gradient_equal_the_formula_with_an_inverse(kernel, data)
     G = 0.5 * (np.outer(C_inverse @ y, C_inverse @ y) - C_inverse)
     expected = np.append(np.einsum("ij,ijk->k", G, dK), 0.3 * G.trace())
     np.testing.assert_allclose(gradient, expected, rtol=1e-8, atol=1e-8)
-    assert value == pytest.approx(oracles.log_marginal_likelihood(fp.GaussianProcess(kernel, 0.3), X, y, 0.3), rel=1e-9)
+    assert value == pytest.approx(
+        oracles.log_marginal_likelihood(fp.GaussianProcess(kernel, 0.3), X, y, 0.3), rel=1e-9
+    )
 
 
 exactly = np.vectorize(Decimal, otypes=[object])
@@ -123,7 +140,12 @@ def test_likelihood_gradient_near_singularity(length, noise):
     scales = length * np.array([0.5, 1.0, 2.0])
     value, gradient = gp_likelihood(2.0 * RBF(scales), noise, X, y)
 
-    X, y, scales, noise_of_rows = exactly(X), exactly(y), exactly(scales), exactly(noise * np.eye(10))
+    X, y, scales, noise_of_rows = (
+        exactly(X),
+        exactly(y),
+        exactly(scales),
+        exactly(noise * np.eye(10)),
+    )
     squares = ((X[:, None] - X[None]) / scales) ** 2
     K = 2 * exponential(-squares.sum(axis=2) / 2)
     C_inverse, log_det = inverse_and_log_det(K + noise_of_rows)
@@ -131,7 +153,9 @@ def test_likelihood_gradient_near_singularity(length, noise):
     G = (np.outer(a, a) - C_inverse) / 2
     dK = np.concatenate([K[None], K * squares.transpose(2, 0, 1), noise_of_rows[None]])
     expected = (G * dK).sum(axis=(1, 2))
-    assert value == pytest.approx(-0.5 * (float(y @ a + log_det) + 10 * np.log(2 * np.pi)), rel=1e-6)
+    assert value == pytest.approx(
+        -0.5 * (float(y @ a + log_det) + 10 * np.log(2 * np.pi)), rel=1e-6
+    )
     np.testing.assert_allclose(gradient, expected.astype(float), rtol=1e-5)
 
 
@@ -155,5 +179,9 @@ def test_likelihood_gradient_equals_finite_differences(kernel, sparse, data):
     theta = np.append(kernel.theta, np.log(0.3))
     error = check_grad(lambda t: likelihood(t)[0], lambda t: likelihood(t)[1], theta)
     assert error < 1e-4 * np.linalg.norm(likelihood(theta)[1])
-    model = fp.SparseGaussianProcess(kernel, 0.3, INDUCING + 100) if sparse else fp.GaussianProcess(kernel, 0.3)
+    model = (
+        fp.SparseGaussianProcess(kernel, 0.3, INDUCING + 100)
+        if sparse
+        else fp.GaussianProcess(kernel, 0.3)
+    )
     assert likelihood(theta)[0] == pytest.approx(model.log_marginal_likelihood(X, y), rel=1e-9)

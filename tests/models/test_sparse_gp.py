@@ -13,7 +13,9 @@ from tests.support.examples import make_parties
 
 SPACINGS = (0.5, 0.1, 0.05, 0.01, 0.005, 0.001, 0.0005)
 OUTSIDE = np.linspace(-2, 2, 10)[:, None]
-"""Inputs on both sides of the inducing points: what is known there depends on the smallest eigenvalues of K_UU."""
+"""Inputs on both sides of the inducing points: what is known there depends on the smallest
+eigenvalues of K_UU.
+"""
 
 
 def in_a_row(spacing):
@@ -35,19 +37,24 @@ def test_values_are_those_of_the_stated_model_however_close_the_points(spacing):
     """9e-5 nats measured at worst; of leaving points out, as was done before, up to 2.8 nats."""
     for length_scale, noise in product((0.3, 1.8, 5.0), (1.0, 0.1, 1e-4)):
         for X, U in ((OUTSIDE, in_a_row(spacing)), scattered(spacing)):
-            exact = exact_dtc.information_gain(X, U, length_scale=length_scale, noise=noise, jitter=JITTER)
+            exact = exact_dtc.information_gain(
+                X, U, length_scale=length_scale, noise=noise, jitter=JITTER
+            )
             assert value(X, U, length_scale, noise) == pytest.approx(exact, abs=2e-4, rel=0)
 
 
 @pytest.mark.parametrize(
-    ("columns", "spacing", "noise"), [(4, 0.01, 1e-3), (6, 0.01, 1e-5), (2, 0.3, 0.1), (3, 1.0, 0.1)]
+    ("columns", "spacing", "noise"),
+    [(4, 0.01, 1e-3), (6, 0.01, 1e-5), (2, 0.3, 0.1), (3, 1.0, 0.1)],
 )
 def test_fifty_points_are_as_exact_as_is_said(columns, spacing, noise):
     """Up to 1e-3 nats where all of them are close; far less where they are as far apart as data are."""
     rng = np.random.default_rng(0)
     X, U = rng.uniform(-2, 2, (60, columns)), spacing * rng.standard_normal((50, columns))
     exact = exact_dtc.information_gain(X, U, length_scale=1.8, noise=noise, jitter=JITTER)
-    game = fp.InformationGain(fp.SparseGaussianProcess(RBF(1.8), noise, U), [fp.Party("a", X, X[:, 0])])
+    game = fp.InformationGain(
+        fp.SparseGaussianProcess(RBF(1.8), noise, U), [fp.Party("a", X, X[:, 0])]
+    )
     assert abs(game.total - exact) <= game.rounding_error
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -73,7 +80,10 @@ def test_values_do_not_jump_when_the_kernel_changes():
 def test_the_number_of_weights_is_that_of_inducing_points_whatever_the_kernel():
     coincident = np.zeros((5, 1))
     for U, scale in product((in_a_row(0.5), in_a_row(1e-9), coincident), (0.1, 10.0, 1e5)):
-        assert fp.SparseGaussianProcess(RBF(scale), 0.1, U).whitened_features(OUTSIDE).shape == (10, 5)
+        assert fp.SparseGaussianProcess(RBF(scale), 0.1, U).whitened_features(OUTSIDE).shape == (
+            10,
+            5,
+        )
 
 
 def test_a_point_without_variance_tells_nothing():
@@ -115,8 +125,11 @@ def test_a_reward_with_close_inducing_points_is_the_same_after_loading(tmp_path)
 
 def test_a_kernel_too_coarse_for_its_inducing_points_is_refused():
     U = np.random.default_rng(0).standard_normal((50, 2))
-    coarse = fp.SparseGaussianProcess(RationalQuadratic(100.0, 1e5), 0.1, U)  # (1 + t)^-alpha loses five digits
+    coarse = fp.SparseGaussianProcess(
+        RationalQuadratic(100.0, 1e5), 0.1, U
+    )  # (1 + t)^-alpha loses five digits
     with pytest.raises(
-        ValueError, match=r"covariance of the 50 inducing points cannot be factorised.*use another kernel"
+        ValueError,
+        match=r"covariance of the 50 inducing points cannot be factorised.*use another kernel",
     ):
         coarse.posterior(U, U[:, 0])

@@ -21,7 +21,12 @@ def test_friedman_is_the_papers_function():
     data = datasets.friedman(20_000, np.random.default_rng(0), first=(0.5, 1.0))
     X, y = data.X, data.y
     assert X[:, 0].min() >= 0.5
-    f = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    f = (
+        10 * np.sin(np.pi * X[:, 0] * X[:, 1])
+        + 20 * (X[:, 2] - 0.5) ** 2
+        + 10 * X[:, 3]
+        + 5 * X[:, 4]
+    )
     assert np.std(y - f) == pytest.approx(1, rel=0.03)
     assert abs(np.corrcoef(X[:, 5], y)[0, 1]) < 0.03
 
@@ -50,7 +55,9 @@ def test_without_data_or_network_the_message_is_clear(name, monkeypatch, tmp_pat
 
     monkeypatch.setattr(datasets, "fetch_california_housing", refused)
     monkeypatch.setattr(datasets, "fetch_openml", refused)
-    with pytest.raises(ValueError, match=rf"{name}_housing.csv is not in \$FAIRPOOL_DATA and cannot be downloaded"):
+    with pytest.raises(
+        ValueError, match=rf"{name}_housing.csv is not in \$FAIRPOOL_DATA and cannot be downloaded"
+    ):
         getattr(datasets, name)()
 
 

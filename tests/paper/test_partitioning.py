@@ -6,7 +6,12 @@ from hypothesis import strategies as st
 from fairpool.paper.partitioning import block_sizes, partially_sorted, partition
 
 
-@given(st.integers(2, 300), st.integers(1, 10), st.sampled_from([0.0, 0.05, 0.1]), st.integers(0, 10**6))
+@given(
+    st.integers(2, 300),
+    st.integers(1, 10),
+    st.sampled_from([0.0, 0.05, 0.1]),
+    st.integers(0, 10**6),
+)
 def test_every_row_once_and_everybody_has_its_least_share(m, n, least, seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((m, 3))

@@ -33,7 +33,9 @@ def housing(tmp_path_factory):
         rows = 6000 if "california" in name else 506
         X = rng.standard_normal((rows, header.count(",")))
         y = np.sin(X[:, 0]) + X[:, -1] * X[:, -2] + 0.3 * rng.standard_normal(rows)
-        np.savetxt(folder / name, np.column_stack([X, y]), delimiter=",", header=header, comments="")
+        np.savetxt(
+            folder / name, np.column_stack([X, y]), delimiter=",", header=header, comments=""
+        )
     return folder
 
 
@@ -74,16 +76,22 @@ def test_without_data_the_other_figures_still_run(tmp_path, monkeypatch):
     monkeypatch.setattr("fairpool.paper.datasets.fetch_openml", refused)
     outcomes = reproduce(["fig4", "fig8"], tmp_path, quick=True)
     assert [bool(o.problem) for o in outcomes] == [False, True]
-    assert "boston_housing.csv is not in $FAIRPOOL_DATA" in (tmp_path / "reproduction.md").read_text()
+    assert (
+        "boston_housing.csv is not in $FAIRPOOL_DATA" in (tmp_path / "reproduction.md").read_text()
+    )
     assert not list((tmp_path / "points-quick").glob("fig8*"))  # it will be tried again
 
 
 def test_the_same_numbers_with_one_and_two_jobs(tmp_path, quick):
     reproduce(["fig2", "fig3", "fig9"], tmp_path / "one", quick=True)
     for name in ("fig2", "fig3", "fig9"):
-        assert (tmp_path / "one" / f"{name}.csv").read_bytes() == (quick / f"{name}.csv").read_bytes()
+        assert (tmp_path / "one" / f"{name}.csv").read_bytes() == (
+            quick / f"{name}.csv"
+        ).read_bytes()
     reproduce(["fig9-fixed"], tmp_path / "other", seed=4, quick=True)
-    assert (tmp_path / "other" / "fig9-fixed.csv").read_bytes() != (quick / "fig9-fixed.csv").read_bytes()
+    assert (tmp_path / "other" / "fig9-fixed.csv").read_bytes() != (
+        quick / "fig9-fixed.csv"
+    ).read_bytes()
 
 
 def test_points_of_another_program_or_other_data_are_computed_anew(tmp_path, housing, monkeypatch):
@@ -113,7 +121,9 @@ def check_that_it_goes_on(points, arguments, kept):
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path, quick):
     arguments = ["reproduce", "fig9-fixed", "fig3-fixed", "--quick", "--out", tmp_path]
-    stopped = run_and_die(signal.SIGKILL, 2, "os.rename .fig9-fixed", arguments)  # written, and not in its place
+    stopped = run_and_die(
+        signal.SIGKILL, 2, "os.rename .fig9-fixed", arguments
+    )  # written, and not in its place
     assert stopped.returncode == -signal.SIGKILL, stopped.stderr
     check_that_it_goes_on(tmp_path / "points-quick", arguments, kept=1)
     for name in ("fig9-fixed", "fig3-fixed"):

@@ -16,10 +16,14 @@ def test_eta_realises_the_target(name, noise):
     game = fp.InformationGain(model, parties)
     for share in (1e-6, 0.01, 0.5, 0.999, 1 - 1e-7):
         targets = game.alone + share * (game.total - game.alone)
-        for i, (level, target) in enumerate(zip(fp.noise_levels(game, targets), targets, strict=True)):
+        for i, (level, target) in enumerate(
+            zip(fp.noise_levels(game, targets), targets, strict=True)
+        ):
             assert 0 < level.eta < np.inf
             assert level.value == pytest.approx(target, rel=1e-9)
-            assert oracles.reward_data_gain(model, parties, i, level.eta) == pytest.approx(target, rel=1e-9)
+            assert oracles.reward_data_gain(model, parties, i, level.eta) == pytest.approx(
+                target, rel=1e-9
+            )
 
 
 def test_the_ends_are_snapped():
@@ -38,7 +42,10 @@ def test_the_ends_are_snapped():
 @given(st.integers(0, 1000), st.floats(0.001, 0.999))
 def test_eta_falls_as_the_reward_rises(seed, share):
     game = fp.InformationGain(MODELS["blr"], make_parties([5, 6, 4], seed))
-    low, high = (fp.noise_levels(game, game.alone + s * (game.total - game.alone)) for s in (share / 2, share))
+    low, high = (
+        fp.noise_levels(game, game.alone + s * (game.total - game.alone))
+        for s in (share / 2, share)
+    )
     assert all(a.eta > b.eta for a, b in zip(low, high, strict=True))
 
 
@@ -46,7 +53,9 @@ def test_unreachable_targets_are_refused():
     game = fp.InformationGain(MODELS["gp"], make_parties([5, 6], 0))
     with pytest.raises(ValueError, match=r'party "p0": target 99 is above v_N = .* \(R2\)'):
         fp.noise_levels(game, [99, game.total])
-    with pytest.raises(ValueError, match=r'party "p1": target 0.1 is below its own value .* \(R4\); use rho <= '):
+    with pytest.raises(
+        ValueError, match=r'party "p1": target 0.1 is below its own value .* \(R4\); use rho <= '
+    ):
         fp.noise_levels(game, [game.total, 0.1])
     with pytest.raises(ValueError, match="are not one finite number for each of the 2 parties"):
         fp.noise_levels(game, [game.total])

@@ -25,7 +25,9 @@ def test_reward_model_is_trained_on_own_labels_and_the_others_noisy_ones(name):
     noise = label_noise("nested", [m.eta for m in models], pool.y.shape, np.random.default_rng(5))
     for i, z in noise:
         others = pool.owner != i
-        expected = oracles.predict(model, pool.X, pool.y + others * z, pool.noise + others * models[i].eta, X_STAR)
+        expected = oracles.predict(
+            model, pool.X, pool.y + others * z, pool.noise + others * models[i].eta, X_STAR
+        )
         np.testing.assert_allclose(models[i].predict(X_STAR), expected, rtol=1e-7, atol=1e-8)
         assert models[i].value == pytest.approx(rewards[i], rel=1e-9)
         assert models[i].party == parties[i].name
@@ -96,7 +98,9 @@ def test_rows_and_statistics_alone_give_the_same_distribution(name):
     b = fp.realise(by_summary, rewards, 2, draws=draws)
     for left, right in zip(a, b, strict=True):
         assert left.eta == pytest.approx(right.eta, rel=1e-6)
-        np.testing.assert_allclose(left.posterior.factor, right.posterior.factor, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            left.posterior.factor, right.posterior.factor, rtol=1e-6, atol=1e-9
+        )
         w, u = left.posterior.weights, right.posterior.weights
         scale = np.maximum(w.std(axis=1), 1e-9)
         assert (np.abs(w.mean(axis=1) - u.mean(axis=1)) < 6 * scale * np.sqrt(2 / draws)).all()
@@ -110,10 +114,13 @@ def test_statistics_alone_are_nested_across_recipients_too():
     game = fp.InformationGain(model, [model.summarise(party) for party in parties])
     a, b, *_ = fp.realise(game, midway(game), 1, draws=40_000)
     assert a.eta != b.eta
-    # Undo the weighting: what each copy says of party 2's moment, as far as it differs between draws.
+    # Undo the weighting: what each copy says of party 2's moment, as far as it differs between
+    # draws.
     rows = fp.InformationGain(model, parties)
     exact = fp.realise(rows, midway(rows), 1, draws=40_000)
-    for k in range(4):  # the trained weights' covariance across recipients, by statistics and by rows
+    for k in range(
+        4
+    ):  # the trained weights' covariance across recipients, by statistics and by rows
         ours = np.corrcoef(a.posterior.weights[k], b.posterior.weights[k])[0, 1]
         theirs = np.corrcoef(exact[0].posterior.weights[k], exact[1].posterior.weights[k])[0, 1]
         assert ours == pytest.approx(theirs, abs=0.03)
@@ -125,7 +132,9 @@ def test_statistics_alone_with_no_and_all_noise():
     game = fp.InformationGain(model, [model.summarise(party) for party in parties])
     best, own = fp.realise(game, [game.total, game.alone[1]], 0)
     both = [np.concatenate([getattr(p, a) for p in parties]) for a in ("X", "y")]
-    np.testing.assert_allclose(best.predict(X_STAR), model.posterior(*both).predict(X_STAR), rtol=1e-9)
+    np.testing.assert_allclose(
+        best.predict(X_STAR), model.posterior(*both).predict(X_STAR), rtol=1e-9
+    )
     np.testing.assert_allclose(
         own.predict(X_STAR), model.posterior(parties[1].X, parties[1].y).predict(X_STAR), rtol=1e-9
     )

@@ -5,7 +5,14 @@ import struct
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, ExpSineSquared, Matern, RationalQuadratic
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    ExpSineSquared,
+    Matern,
+    RationalQuadratic,
+)
 
 import fairpool as fp
 from fairpool.realisation.reward_file import _digest
@@ -26,7 +33,9 @@ def test_a_file_gives_back_the_model(name, tmp_path):
         path = tmp_path / f"{k}.safetensors"
         reward.save(path, share_inputs=True)
         loaded = fp.load_reward(path)
-        np.testing.assert_allclose(loaded.predict(X_STAR), reward.predict(X_STAR), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            loaded.predict(X_STAR), reward.predict(X_STAR), rtol=1e-12, atol=1e-12
+        )
         for field in ("party", "target", "value", "eta", "tau", "holds_inputs_of_others"):
             assert getattr(loaded, field) == getattr(reward, field)
         loaded.save(tmp_path / "again", share_inputs=True)
@@ -46,7 +55,9 @@ def test_every_kernel_expression_survives(kernel, tmp_path):
     game = fp.InformationGain(fp.GaussianProcess(kernel, 0.2), make_parties([5, 6], 0))
     reward = fp.realise(game, [game.total] * 2, 0)[0]
     reward.save(tmp_path / "r", share_inputs=True)
-    np.testing.assert_allclose(fp.load_reward(tmp_path / "r").predict(X_STAR), reward.predict(X_STAR), rtol=1e-12)
+    np.testing.assert_allclose(
+        fp.load_reward(tmp_path / "r").predict(X_STAR), reward.predict(X_STAR), rtol=1e-12
+    )
 
 
 def test_others_inputs_leave_only_by_agreement(tmp_path):
@@ -80,7 +91,9 @@ def test_a_file_holds_no_value_or_name_of_another_party(tmp_path):
 
 @pytest.mark.parametrize("features", [lambda X: X, MODELS["blr-wide"].features])
 def test_code_cannot_be_put_into_a_file(features, tmp_path):
-    game = fp.InformationGain(fp.BayesianLinearRegression(0.1, features=features), make_parties([5, 6], 0))
+    game = fp.InformationGain(
+        fp.BayesianLinearRegression(0.1, features=features), make_parties([5, 6], 0)
+    )
     reward = fp.realise(game, [game.total] * 2, 0)[0]
     with pytest.raises(ValueError, match=r"a feature map of type .* cannot be put into a file"):
         reward.save(tmp_path / "r")
@@ -88,7 +101,9 @@ def test_code_cannot_be_put_into_a_file(features, tmp_path):
 
 def test_a_kernel_of_ones_own_cannot_be_put_into_a_file(tmp_path):
     for name in ("Mine", "RBF"):  # even one that borrows a known name
-        game = fp.InformationGain(fp.GaussianProcess(type(name, (RBF,), {})(), 0.1), make_parties([5, 6], 0))
+        game = fp.InformationGain(
+            fp.GaussianProcess(type(name, (RBF,), {})(), 0.1), make_parties([5, 6], 0)
+        )
         with pytest.raises(ValueError, match=f"a kernel of type {name} cannot be put into a file"):
             fp.realise(game, [game.total] * 2, 0)[0].save(tmp_path / "r", share_inputs=True)
     game = fp.InformationGain(fp.GaussianProcess(Matern(nu=np.inf), 0.1), make_parties([5, 6], 0))
@@ -104,7 +119,9 @@ def test_a_file_is_not_written_over_a_folder(tmp_path):
 
 def test_several_draws_are_not_to_be_handed_out(tmp_path):
     game = fp.InformationGain(MODELS["blr"], make_parties([5, 6], 0))
-    with pytest.raises(ValueError, match=r"is for evaluation .several draws, or noise that is not nested"):
+    with pytest.raises(
+        ValueError, match=r"is for evaluation .several draws, or noise that is not nested"
+    ):
         fp.realise(game, [game.total] * 2, 0, draws=2)[0].save(tmp_path / "r")
 
 
@@ -135,23 +152,44 @@ def rewrite(path, change):
 
 
 CHANGES = {
-    "version": (lambda d, t: d.update(version=2), "it has version 2, this fairpool reads version 1"),
+    "version": (
+        lambda d, t: d.update(version=2),
+        "it has version 2, this fairpool reads version 1",
+    ),
     "no party": (lambda d, t: d.pop("party") and None, "it lacks 'party'"),
-    "another model": (lambda d, t: d["model"].update(kind="Evil"), "no model of kind 'Evil' is known"),
+    "another model": (
+        lambda d, t: d["model"].update(kind="Evil"),
+        "no model of kind 'Evil' is known",
+    ),
     "noise": (lambda d, t: d["model"].update(noise_variance=-1), "noise_variance -1.0 is not"),
     "no weights": (lambda d, t: t.pop("weights") is None or None, "it lacks 'weights'"),
-    "short weights": (lambda d, t: t.update(weights=t["weights"][1:]), "its arrays do not fit: weights"),
+    "short weights": (
+        lambda d, t: t.update(weights=t["weights"][1:]),
+        "its arrays do not fit: weights",
+    ),
     "factor": (lambda d, t: t.update(factor=-t["factor"]), "its arrays do not fit: weights"),
     "unknown": (lambda d, t: d.update(note="hello"), "it has the unknown entry 'note'"),
     "eta below 0": (lambda d, t: d.update(eta=-5), "eta -5 is outside 0 .. inf"),
     "tau above 1": (lambda d, t: d.update(tau=7), "tau 7 is outside 0 .. 1"),
-    "text for truth": (lambda d, t: d.update(holds_inputs_of_others="false"), "must be true or false"),
-    "huge inputs": (lambda d, t: d["model"].update(inputs=10**13), "inputs 10000000000000 is outside"),
+    "text for truth": (
+        lambda d, t: d.update(holds_inputs_of_others="false"),
+        "must be true or false",
+    ),
+    "huge inputs": (
+        lambda d, t: d["model"].update(inputs=10**13),
+        "inputs 10000000000000 is outside",
+    ),
     "columns": (lambda d, t: d.update(columns=["a"]), "it describes 1 columns for a model of 3"),
     "infinite": (lambda d, t: d.update(value=float("inf")), "its description is not JSON"),
-    "not finite": (lambda d, t: t.update(weights=t["weights"] * np.nan), 'tensor "weights" has values that are not'),
+    "not finite": (
+        lambda d, t: t.update(weights=t["weights"] * np.nan),
+        'tensor "weights" has values that are not',
+    ),
     "inputs": (lambda d, t: d["model"].update(inputs=17), "weights for 18 features"),
-    "single precision": (lambda d, t: t.update(weights=t["weights"].astype(np.float32)), 'tensor "weights" is F32'),
+    "single precision": (
+        lambda d, t: t.update(weights=t["weights"].astype(np.float32)),
+        'tensor "weights" is F32',
+    ),
     "list": (lambda d, t: ([1], t), "its description is not a JSON object"),
     "eta": (lambda d, t: d.update(eta="much"), "not a usable reward file"),
     "model": (lambda d, t: d.update(model=[3]), "not a usable reward file"),
@@ -213,8 +251,14 @@ def test_an_edited_gp_is_refused(change, text, tmp_path):
     ("change", "text"),
     [
         (lambda d, t: d["model"]["features"].update(activation="exec"), "activation 'exec'"),
-        (lambda d, t: d["model"]["features"].update(layers=10**9), "layers 1000000000 is outside 1 .. 100"),
-        (lambda d, t: t.update({"network.intercepts.0": np.zeros(3)}), "its network's layer 0 does not fit"),
+        (
+            lambda d, t: d["model"]["features"].update(layers=10**9),
+            "layers 1000000000 is outside 1 .. 100",
+        ),
+        (
+            lambda d, t: t.update({"network.intercepts.0": np.zeros(3)}),
+            "its network's layer 0 does not fit",
+        ),
     ],
 )
 def test_an_edited_network_is_refused(change, text, tmp_path):

@@ -38,7 +38,9 @@ def numbers(browser):
 
 def test_the_report_works_offline_without_a_complaint(browser, demo):
     open_page(browser, demo[0] / "operator" / "report.html")
-    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#rho-chart svg.marks"))
+    WebDriverWait(browser, 20).until(
+        lambda b: b.find_elements(By.CSS_SELECTOR, "#rho-chart svg.marks")
+    )
     assert console(browser) == []
     assert requests(browser) == []
     assert text(browser, "h1") == "Three hospitals"
@@ -49,7 +51,9 @@ def test_the_report_works_offline_without_a_complaint(browser, demo):
 def test_the_slider_moves_rewards_welfare_verdicts_and_chart(browser, demo):
     path, result = demo
     open_page(browser, path / "operator" / "report.html")
-    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#rho-chart svg.marks"))
+    WebDriverWait(browser, 20).until(
+        lambda b: b.find_elements(By.CSS_SELECTOR, "#rho-chart svg.marks")
+    )
     chart = browser.find_element(By.ID, "rho-chart")
     slider = browser.find_element(By.ID, "rho")
     before = chart.get_attribute("innerHTML")
@@ -58,7 +62,8 @@ def test_the_slider_moves_rewards_welfare_verdicts_and_chart(browser, demo):
     assert numbers(browser) == pytest.approx(result.scheme.rewards(1.0), abs=0.006)
     found = fp.check_incentives(result.game, result.contributions, result.scheme.rewards(1.0))
     assert (
-        text(browser, "[data-condition=stable] [data-answer]") == {True: "✓ yes", False: "✗ no"}[found["stable"].holds]
+        text(browser, "[data-condition=stable] [data-answer]")
+        == {True: "✓ yes", False: "✗ no"}[found["stable"].holds]
     )
     assert text(browser, "[data-condition=stable] [data-why]") == found["stable"].why
     assert found["stable"].holds is False
@@ -91,7 +96,10 @@ def test_the_marks_jump_to_rho_s_and_rho_r(browser, demo):
 
 @pytest.mark.parametrize("width", [390, 1100])
 def test_pages_fit_a_phone_and_a_desk(browser, demo, width):
-    pages = [demo[0] / "operator" / "report.html", *sorted((demo[0] / "parties").glob("*/letter.html"))]
+    pages = [
+        demo[0] / "operator" / "report.html",
+        *sorted((demo[0] / "parties").glob("*/letter.html")),
+    ]
     assert len(pages) == 4
     for page in pages:
         open_page(browser, page, width)
@@ -113,7 +121,9 @@ def test_a_letter_is_one_printed_page_about_one_party(browser, demo):
         for other in {"Hospital A", "Hospital B", "Hospital C"} - {name.replace("-", " ")}:
             assert other not in page
         printed = base64.b64decode(
-            browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})["data"]
+            browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})[
+                "data"
+            ]
         )
         assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
 
@@ -128,7 +138,9 @@ def test_hostile_names_stay_text(browser, tmp_path):
     parties = [fp.Party(evil, X[:12], X[:12, 0]), fp.Party("{{ 7 * 7 }}", X[12:], X[12:, 0])]
     fp.collaborate(parties, fp.GaussianProcess(RBF(), 0.1)).report(tmp_path / "report.html")
     open_page(browser, tmp_path / "report.html")
-    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#rho-chart svg.marks"))
+    WebDriverWait(browser, 20).until(
+        lambda b: b.find_elements(By.CSS_SELECTOR, "#rho-chart svg.marks")
+    )
     assert browser.title != "hacked"
     assert evil in text(browser, "main")
     assert "{{ 7 * 7 }}" in text(browser, "main")
@@ -151,8 +163,12 @@ def test_reports_of_every_shape_render(browser, tmp_path):
         fp.collaborate(parties, model).report(tmp_path / f"{name}.html")
     zeros = [fp.Party("a", np.zeros((3, 3)), [1, 2, 3]), fp.Party("b", np.zeros((1, 3)), [4])]
     with pytest.warns(fp.FairpoolWarning, match="nothing to give"):
-        fp.collaborate(zeros, fp.BayesianLinearRegression(0.1, bias=False)).report(tmp_path / "nothing.html")
+        fp.collaborate(zeros, fp.BayesianLinearRegression(0.1, bias=False)).report(
+            tmp_path / "nothing.html"
+        )
     for page in sorted(tmp_path.glob("*.html")):
         open_page(browser, page)
-        WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#rho-chart svg.marks"))
+        WebDriverWait(browser, 20).until(
+            lambda b: b.find_elements(By.CSS_SELECTOR, "#rho-chart svg.marks")
+        )
         assert console(browser) == [], page.name

@@ -19,15 +19,45 @@ IDLE = fp.TableGame([0, 4, 0, 4], names=["a", "idle"])
         (GAME, [7.5, 5], "R3", "nobody in {a, b} receives its whole value 8; the most is 7.5", ()),
         (GAME, [8, 4.8], "R4", '"b" receives 4.8 but has 5 alone', ("b",)),
         (GAME, [8, 8], "R5", 'F3 fails: "a" adds at least as much as "b"', ("a", "b")),
-        (GAME, [7, 6], "R6", '{a, b} have 8 by themselves, more than the 7 that "a" receives', ("a",)),
+        (
+            GAME,
+            [7, 6],
+            "R6",
+            '{a, b} have 8 by themselves, more than the 7 that "a" receives',
+            ("a",),
+        ),
         (GAME, [8, 5], "R7", "the rewards sum to 13, 81.2% of the largest possible 16", ()),
         (IDLE, [4, 4], "F1", '"idle" adds nothing to any coalition, but receives 4', ("idle",)),
-        (TWINS, [6, 5], "F2", '"a" and "b" add the same to every coalition, but receive 6 and 5', ("a", "b")),
+        (
+            TWINS,
+            [6, 5],
+            "F2",
+            '"a" and "b" add the same to every coalition, but receive 6 and 5',
+            ("a", "b"),
+        ),
         (GAME, [7, 8], "F3", "and more to {}, but receives 7, not more than 8", ("a", "b")),
-        (GAME, [8, 6], "Shapley fair", '"b" receives 6; contributions to the power 1 would give it 4.8', ("b",)),
-        (GAME, [6, 8], "rho-Shapley fair", '"b" contributes less than "a" but does not receive less', ("b", "a")),
+        (
+            GAME,
+            [8, 6],
+            "Shapley fair",
+            '"b" receives 6; contributions to the power 1 would give it 4.8',
+            ("b",),
+        ),
+        (
+            GAME,
+            [6, 8],
+            "rho-Shapley fair",
+            '"b" contributes less than "a" but does not receive less',
+            ("b", "a"),
+        ),
         (IDLE, [4, 1], "rho-Shapley fair", '"idle" receives 1', ("idle",)),
-        (GAME, [7, 4.8], "stable", "all of {a, b} receive at most 7, but have 8 by themselves", ("a",)),
+        (
+            GAME,
+            [7, 4.8],
+            "stable",
+            "all of {a, b} receive at most 7, but have 8 by themselves",
+            ("a",),
+        ),
     ],
 )
 def test_failures_have_witnesses(game, rewards, condition, why, parties):
@@ -78,14 +108,18 @@ def test_rewards_must_be_one_per_party(rewards):
 
 def test_the_naive_schemes_violate_f3_where_the_paper_says_so():
     """Sec. 4.1.1: raising what party 0 adds to {1} changes neither v_i nor the order by it; Shapley does notice."""
-    game = fp.TableGame([0, 2, 2, 3, 2, 4, 3, 5], names=["a", "b", "c"])  # a adds more to {c} than b does
+    game = fp.TableGame(
+        [0, 2, 2, 3, 2, 4, 3, 5], names=["a", "b", "c"]
+    )  # a adds more to {c} than b does
     found = fp.check_incentives(game, fp.shapley(game), fp.standalone(game).values)
     assert found["F3"].holds is False
     assert found["F3"].witness.parties == ("a", "b")
     assert fp.check_incentives(game, fp.shapley(game), fp.shapley(game).values)["F3"].holds
     raised = fp.TableGame([0, 2, 2, 3, 2, 4.5, 3, 5], names=["a", "b", "c"])
     for scheme in (fp.standalone, fp.leave_one_out):
-        found = fp.check_strict_monotonicity(game, "a", scheme(game).values, raised, scheme(raised).values)
+        found = fp.check_strict_monotonicity(
+            game, "a", scheme(game).values, raised, scheme(raised).values
+        )
         assert found.holds is False
         assert found.witness.parties == ("a",)
 
@@ -147,7 +181,12 @@ def test_many_parties_of_unknown_properties_are_undecided():
     [
         ([8, 8], None, True, "every reward is as large as it can be"),
         ([9, 8], None, False, '"a" receives 9, more than the 8 that can be given (R2)'),
-        ([9, 7], None, False, '"a" receives 9, more than the 8'),  # although the sum is the largest possible
+        (
+            [9, 7],
+            None,
+            False,
+            '"a" receives 9, more than the 8',
+        ),  # although the sum is the largest possible
         ([7, 5], [{"a"}, {"b"}], True, "every reward is as large as it can be"),
         ([8, 8], [{"a"}, {"b"}], False, '"b" receives 8, more than the 5 that can be given (R2)'),
         ([7, 4], [{"a"}, {"b"}], False, "the rewards sum to 11, 91.7% of the largest possible 12"),
@@ -172,7 +211,9 @@ def test_the_core_and_efficiency_of_game_theory_do_not_suit_rewards_that_can_be_
     """Sec. 4.1 and 4.1.2, footnotes: sums over a coalition, where freely replicable rewards ask for one member."""
     rewards = np.array([7.5, 7.0])
     sums = np.array([0, rewards[0], rewards[1], rewards.sum()])
-    assert (sums >= GAME.values()).all()  # the core: no coalition has more than its members receive together
+    assert (
+        sums >= GAME.values()
+    ).all()  # the core: no coalition has more than its members receive together
     assert fp.check_incentives(GAME, fp.shapley(GAME), rewards)["stable"].holds is False
     fair = fp.RewardScheme(GAME, fp.shapley(GAME)).rewards("rational")
     assert fair.sum() > GAME.total  # efficiency would share v_N out; copies cost nothing

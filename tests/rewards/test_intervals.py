@@ -1,4 +1,6 @@
-"""Where rewards and rho of exact contributions lie, if only sampled ones are known: intervals that hold."""
+"""Where rewards and rho of exact contributions lie, if only sampled ones are known: intervals that
+hold.
+"""
 
 import numpy as np
 import pytest
@@ -20,7 +22,9 @@ ROUNDING = 1e-9
 def heterogeneous(n, seed):
     """Parties of very different size and scale."""
     rng = np.random.default_rng(seed)
-    tables_ = [rng.lognormal() * rng.standard_normal((int(rng.integers(1, 30)), 3)) for _ in range(n)]
+    tables_ = [
+        rng.lognormal() * rng.standard_normal((int(rng.integers(1, 30)), 3)) for _ in range(n)
+    ]
     parties = [fp.Party(str(i), X, np.zeros(len(X))) for i, X in enumerate(tables_)]
     return fp.InformationGain(MODELS["blr"], parties)
 
@@ -75,7 +79,9 @@ def test_exact_contributions_leave_no_doubt(v):
     scheme = fp.RewardScheme(fp.TableGame(v), oracles.shapley(v))
     assert scheme.rho_stable_interval == (scheme.rho_stable, scheme.rho_stable)
     assert scheme.rho_rational_interval == (scheme.rho_rational, scheme.rho_rational)
-    np.testing.assert_array_equal(scheme.reward_intervals("stable"), np.tile(scheme.rewards("stable"), (2, 1)).T)
+    np.testing.assert_array_equal(
+        scheme.reward_intervals("stable"), np.tile(scheme.rewards("stable"), (2, 1)).T
+    )
 
 
 def test_an_interval_is_as_narrow_as_the_contributions_allow():
@@ -86,17 +92,26 @@ def test_an_interval_is_as_narrow_as_the_contributions_allow():
     known = ContributionIntervals.of(game, phi)
     ends = (known.high[0], known.low[1]), (known.low[0], known.high[1])
     for interval in (scheme.rho_rational_interval, scheme.rho_stable_interval):
-        assert interval == pytest.approx([np.log(5 / 10) / np.log(small / large) for large, small in ends])
+        assert interval == pytest.approx(
+            [np.log(5 / 10) / np.log(small / large) for large, small in ends]
+        )
     low, high = scheme.reward_intervals(1.0)[1]
     assert (low, high) == pytest.approx(tuple(10 * small / large for large, small in ends))
     assert scheme.reward_intervals("stable")[0] == pytest.approx([10, 10])
 
 
 def test_a_word_leaves_more_doubt_than_its_number_unless_rho_is_1_for_certain():
-    for alone, uncertain in ((0.7, True), (0.595, True), (0.5, False)):  # rho_r below 1, a little above, far above
+    for alone, uncertain in (
+        (0.7, True),
+        (0.595, True),
+        (0.5, False),
+    ):  # rho_r below 1, a little above, far above
         phi = fp.Contributions(np.array([1.0, 0.6]), np.array([0.01, 0.01]), "sampled", 100)
         scheme = fp.RewardScheme(fp.TableGame([0, 1, alone, 1]), phi)
-        by_word, by_number = scheme.reward_intervals("rational")[1], scheme.reward_intervals(scheme.rho("rational"))[1]
+        by_word, by_number = (
+            scheme.reward_intervals("rational")[1],
+            scheme.reward_intervals(scheme.rho("rational"))[1],
+        )
         assert (np.ptp(by_word) > np.ptp(by_number)) == uncertain, scheme.rho_rational
 
 

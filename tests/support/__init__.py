@@ -1,1 +1,3 @@
-"""What several test files share: example data, naive oracles, projects on disk, a cluster, a browser."""
+"""What several test files share: example data, naive oracles, projects on disk, a cluster, a
+browser.
+"""

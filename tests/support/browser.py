@@ -28,7 +28,10 @@ def chromium(profile):
     if not binary or not driver:
         if os.environ.get("CI"):
             pytest.fail("chromium and chromedriver must be installed where CI runs")
-        pytest.skip("chromium and chromedriver are not installed (Debian: apt-get install chromium chromium-driver)")
+        pytest.skip(
+            "chromium and chromedriver are not installed (Debian: apt-get install chromium"
+            " chromium-driver)"
+        )
     options = webdriver.ChromeOptions()
     options.binary_location = binary
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
@@ -43,7 +46,11 @@ def chromium(profile):
 
 def console(browser):
     """Everything the page wrote to the console that is worse than information."""
-    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    return [
+        entry["message"]
+        for entry in browser.get_log("browser")
+        if entry["level"] in ("SEVERE", "WARNING")
+    ]
 
 
 def requests(browser):

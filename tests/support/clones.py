@@ -1,4 +1,6 @@
-"""Games with many parties of a few kinds: near-ties where contributions are sampled, exact ones by counting."""
+"""Games with many parties of a few kinds: near-ties where contributions are sampled, exact ones by
+counting.
+"""
 
 from math import comb
 

@@ -19,7 +19,9 @@ class Cluster:
 
     def add_worker(self):
         command = [DASK, "worker", self.address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
-        self.workers.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        self.workers.append(
+            subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        )
 
     def stop(self):
         for process in (*self.workers, self.scheduler):
@@ -31,8 +33,20 @@ class Cluster:
 def cluster(folder, workers=2):
     """Started when the scheduler answers; workers may take a moment longer."""
     file = Path(folder) / "scheduler.json"
-    command = [DASK, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
-    found = Cluster("", subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    command = [
+        DASK,
+        "scheduler",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+        "--no-dashboard",
+        "--scheduler-file",
+        str(file),
+    ]
+    found = Cluster(
+        "", subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    )
     try:
         found.address = _address_in(file, found.scheduler)
         for _ in range(workers):

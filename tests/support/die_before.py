@@ -1,7 +1,9 @@
-"""Run the command, and send it a signal before one of its changes to the disk, instead of after some time.
+"""Run the command, and send it a signal before one of its changes to the disk, instead of after
+some time.
 
-Run as a program, `python -m tests.support.die_before SIGNAL NUMBER CHANGE ARGUMENT...`: of the changes whose name
-begins with CHANGE, the signal comes before the one with this NUMBER, counted from 1. Names are those of `kill_points`.
+Run as a program, `python -m tests.support.die_before SIGNAL NUMBER CHANGE ARGUMENT...`: of the
+changes whose name begins with CHANGE, the signal comes before the one with this NUMBER, counted
+from 1. Names are those of `kill_points`.
 """
 
 import os

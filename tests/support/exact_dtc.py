@@ -1,4 +1,6 @@
-"""DTC with a squared exponential in sixty decimals: what no double can tell about inducing points that are close."""
+"""DTC with a squared exponential in sixty decimals: what no double can tell about inducing points
+that are close.
+"""
 
 from decimal import Decimal, localcontext
 

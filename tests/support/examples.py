@@ -39,10 +39,14 @@ MODELS = {
     "sparse": fp.SparseGaussianProcess(1.3 * RBF([0.8, 1.2, 2.0]), 0.3, INDUCING),
     "blr": fp.BayesianLinearRegression(0.5),
     "blr-prior": fp.BayesianLinearRegression(0.5, COVARIANCE, [0.3, -1.0, 0.2, 0.5]),
-    "blr-wide": fp.BayesianLinearRegression(0.5, 0.7, features=PolynomialFeatures(5).fit(np.zeros((1, P))), bias=False),
+    "blr-wide": fp.BayesianLinearRegression(
+        0.5, 0.7, features=PolynomialFeatures(5).fit(np.zeros((1, P))), bias=False
+    ),
     "network": fp.BayesianLinearRegression(0.2, features=network()),
 }
-"""Every kind of model, both spaces: "blr-wide" has 56 features, so that few rows take it to kernel space."""
+"""Every kind of model, both spaces: "blr-wide" has 56 features, so that few rows take it to kernel
+space.
+"""
 
 NOISES = {
     "model": None,

@@ -18,9 +18,15 @@ def monotone_tables(draw, least=1, most=5):
 def submodular_tables(draw, least=1, most=5):
     """Coverage: each of some weighted items is known to some parties; a coalition has the weight of what it knows."""
     n = draw(st.integers(least, most))
-    items = draw(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 2**n - 1)), min_size=1, max_size=8))
-    return np.array([sum(w for w, knowers in items if knowers & mask) for mask in range(2**n)], dtype=float)
+    items = draw(
+        st.lists(st.tuples(st.integers(1, 9), st.integers(0, 2**n - 1)), min_size=1, max_size=8)
+    )
+    return np.array(
+        [sum(w for w, knowers in items if knowers & mask) for mask in range(2**n)], dtype=float
+    )
 
 
 def tables(least=1, most=5):
-    return st.one_of(monotone_tables(least, most), submodular_tables(least, most)).filter(lambda v: v[-1] > 0)
+    return st.one_of(monotone_tables(least, most), submodular_tables(least, most)).filter(
+        lambda v: v[-1] > 0
+    )

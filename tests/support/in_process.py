@@ -1,4 +1,6 @@
-"""What the installed command runs, run in this process: most tests would spend their time on starting another one."""
+"""What the installed command runs, run in this process: most tests would spend their time on
+starting another one.
+"""
 
 import io
 import os

@@ -1,9 +1,9 @@
 """Kill the command just before each change it makes to the disk, one change after the other.
 
-Run as a program, `python -m tests.support.kill_points FOLDER BEFORE... -- ARGUMENT...`: a fork must not inherit the
-test runner's threads. For every folder BEFORE, FOLDER is made to hold what that holds, a child is forked that kills
-itself before its first change, then one for the second change, until one gets through. What each leaves in FOLDER is
-one line of JSON.
+Run as a program, `python -m tests.support.kill_points FOLDER BEFORE... -- ARGUMENT...`: a fork must
+not inherit the test runner's threads. For every folder BEFORE, FOLDER is made to hold what that
+holds, a child is forked that kills itself before its first change, then one for the second change,
+until one gets through. What each leaves in FOLDER is one line of JSON.
 """
 
 import hashlib
@@ -70,14 +70,19 @@ def killed_at(point, work):
         name = pipe.read()
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code != (-signal.SIGKILL if name else 0):
-        raise RuntimeError(f"the command ended with {code} where it was to be killed before {name!r}")
+        raise RuntimeError(
+            f"the command ended with {code} where it was to be killed before {name!r}"
+        )
     return name
 
 
 def content(folder):
     """Every file, by the hash of its bytes."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
 
 
 def render_once(module, name, which):
@@ -109,7 +114,9 @@ def main(folder, *more):
     without_pictures()  # what draws them has threads, which a forked child has not
     render_once(report, "render_report", lambda result, context: "report")
     render_once(letter, "render_letter", lambda result, i, text: i)
-    from fairpool.cli import entry  # only now, so that whatever it imports is what was replaced above
+    from fairpool.cli import (
+        entry,
+    )  # only now, so that whatever it imports is what was replaced above
 
     def work():
         run(entry, more[end + 1 :])

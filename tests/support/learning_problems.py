@@ -1,4 +1,6 @@
-"""Sixty sets of data to learn hyperparameters from, of every kind: Friedman's, smooth, linear, and mostly noise."""
+"""Sixty sets of data to learn hyperparameters from, of every kind: Friedman's, smooth, linear, and
+mostly noise.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -48,14 +50,19 @@ def problem(number, least_rows, most_rows):
         1.0 * RBF(1.0),
         1.0 * RBF(root) + 1.0 * Matern(root, nu=0.5),
     )
-    return Problem(X.round(4), (y - y.mean()) / y.std(), kernels[number // 4 % 5], NOISES[number // 20])
+    return Problem(
+        X.round(4), (y - y.mean()) / y.std(), kernels[number // 4 % 5], NOISES[number // 20]
+    )
 
 
 def _data(family, m, rng):
     if family == "friedman":
         seed = int(rng.integers(2**31))
         return make_friedman1(
-            m, n_features=int(rng.integers(5, 11)), noise=rng.choice([0.1, 0.5, 3]), random_state=seed
+            m,
+            n_features=int(rng.integers(5, 11)),
+            noise=rng.choice([0.1, 0.5, 3]),
+            random_state=seed,
         )
     if family == "smooth":
         X = rng.uniform(-2, 2, (m, int(rng.integers(1, 5))))

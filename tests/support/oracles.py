@@ -19,14 +19,20 @@ def shapley(v):
 
 def banzhaf(v):
     n = len(v).bit_length() - 1
-    return [np.mean([v[C | 1 << i] - v[C] for C in range(2**n) if not C >> i & 1]) for i in range(n)]
+    return [
+        np.mean([v[C | 1 << i] - v[C] for C in range(2**n) if not C >> i & 1]) for i in range(n)
+    ]
 
 
 def prior_covariance(model, X):
     """Prior covariance of the latent values, each model's formula of App. E.5 as it stands."""
     if hasattr(model, "inducing_points"):
         U = model.inducing_points
-        return model.kernel(X, U) @ np.linalg.pinv(model.kernel(U), rcond=1e-13, hermitian=True) @ model.kernel(U, X)
+        return (
+            model.kernel(X, U)
+            @ np.linalg.pinv(model.kernel(U), rcond=1e-13, hermitian=True)
+            @ model.kernel(U, X)
+        )
     if hasattr(model, "kernel"):
         return model.kernel(X) if len(X) else np.zeros((0, 0))
     Phi = model.design(X)
@@ -50,7 +56,9 @@ def rounding(model, parties):
 
 
 def _noise(model, party):
-    return np.broadcast_to(model.noise_variance if party.noise_variance is None else party.noise_variance, len(party))
+    return np.broadcast_to(
+        model.noise_variance if party.noise_variance is None else party.noise_variance, len(party)
+    )
 
 
 def values(model, parties):

@@ -1,4 +1,6 @@
-"""Pages without pictures, where these are not the point: drawing takes seconds, threads and much memory."""
+"""Pages without pictures, where these are not the point: drawing takes seconds, threads and much
+memory.
+"""
 
 import vl_convert
 

@@ -21,7 +21,9 @@ def fairpool(*arguments, cwd=None):
 
 def fairpool_process(*arguments, cwd=None):
     """Run the installed command as a user would, for tests where a process is the point."""
-    return subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False)
+    return subprocess.run(
+        [COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False
+    )
 
 
 def table(rows, seed, shift=0.0):
@@ -45,7 +47,9 @@ def project(folder, extra="", model='kind = "blr"', suffix=".csv", sizes=(40, 25
     for i, size in enumerate(sizes):
         write(folder / f"p{i}{suffix}", table(size, i, 0.4 * i))
     write(folder / f"test{suffix}", table(30, 99))
-    parties = "".join(f'[[parties]]\nname = "Party {i}"\ndata = "p{i}{suffix}"\n' for i in range(len(sizes)))
+    parties = "".join(
+        f'[[parties]]\nname = "Party {i}"\ndata = "p{i}{suffix}"\n' for i in range(len(sizes))
+    )
     (folder / "collaboration.toml").write_text(
         f'name = "Test"\ntarget = "y"\ncategorical = ["kind"]\n{extra}\n[model]\n{model}\n'
         f'[test]\ndata = "test{suffix}"\n'

@@ -1,4 +1,6 @@
-"""Games whose values depend only on how many rows a coalition has, with exact contributions for many parties."""
+"""Games whose values depend only on how many rows a coalition has, with exact contributions for
+many parties.
+"""
 
 from math import comb
 

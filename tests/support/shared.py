@@ -1,4 +1,6 @@
-"""Finished work that several tests read: done once in a test run, by whichever of its workers is first to need it."""
+"""Finished work that several tests read: done once in a test run, by whichever of its workers is
+first to need it.
+"""
 
 import fcntl
 import os
@@ -14,7 +16,9 @@ def built_once(tmp_path_factory, name, build):
     with open(base / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
-            shutil.rmtree(folder, ignore_errors=True)  # what an attempt that failed left: the next one says why, too
+            shutil.rmtree(
+                folder, ignore_errors=True
+            )  # what an attempt that failed left: the next one says why, too
             folder.mkdir()
             build(folder)
             done.touch()

@@ -9,7 +9,9 @@ from threadpoolctl import threadpool_info
 
 def blas_threads(_, __):
     np.linalg.cholesky(np.eye(3))
-    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+    return max(
+        library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+    )
 
 
 def die_unless_in(process, task):

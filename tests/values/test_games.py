@@ -73,7 +73,9 @@ def test_validation_gain_is_the_gain_in_mnlp(name):
     prior = fp.mnlp(y, *model.posterior(parties[1].X, parties[1].y).predict(X))
     for coalition in ({0}, {0, 2}, {0, 1, 2}):
         C = [parties[i] for i in sorted(coalition)]
-        training = [np.concatenate([getattr(p, a) for p in C]) for a in ("X", "y", "noise_variance")]
+        training = [
+            np.concatenate([getattr(p, a) for p in C]) for a in ("X", "y", "noise_variance")
+        ]
         expected = prior - fp.mnlp(y, *oracles.predict(model, *training, X))
         assert game.value(coalition) == pytest.approx(expected, rel=1e-7, abs=1e-9)
 

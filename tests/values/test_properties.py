@@ -6,7 +6,9 @@ from tests.support.examples import MODELS, make_parties
 
 
 def verdict(table, condition):
-    return fp.check_properties(fp.TableGame(table, names=["a", "b", "c"][: len(table).bit_length() - 1]))[condition]
+    return fp.check_properties(
+        fp.TableGame(table, names=["a", "b", "c"][: len(table).bit_length() - 1])
+    )[condition]
 
 
 def test_all_four_hold_for_a_submodular_game():
@@ -18,9 +20,21 @@ def test_all_four_hold_for_a_submodular_game():
     [
         ([1, 7, 5, 8], "empty is 0", "nobody's data is worth 1", (), ()),
         ([0, -2, 5, 8], "non-negative", "the data of {a} is worth -2", (), ("a",)),
-        ([0, 7, 5, 4], "monotone", 'adding "b" to {a} lowers its value from 7 to 4', ("b",), ("a",)),
+        (
+            [0, 7, 5, 4],
+            "monotone",
+            'adding "b" to {a} lowers its value from 7 to 4',
+            ("b",),
+            ("a",),
+        ),
         ([0, 7, 5, 13], "submodular", '"a" adds 7 to {}, but 8 once "b" is in it', ("a", "b"), ()),
-        ([0, 1, 1, 2, 1, 2, 2, 4], "submodular", '"a" adds 1 to {c}, but 2 once "b" is in it', ("a", "b"), ("c",)),
+        (
+            [0, 1, 1, 2, 1, 2, 2, 4],
+            "submodular",
+            '"a" adds 1 to {c}, but 2 once "b" is in it',
+            ("a", "b"),
+            ("c",),
+        ),
     ],
 )
 def test_each_failure_has_its_witness(table, condition, why, parties, coalition):

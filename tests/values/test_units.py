@@ -23,11 +23,15 @@ def parties_of(scales, sizes=(40, 25, 30), shift=0.0, seed=0):
 def unix_times(seed=0):
     """A column of Unix times beside an ordinary one."""
     rng = np.random.default_rng(seed)
-    tables = [np.column_stack([rng.normal(1.7e9, 1e7, m), rng.standard_normal(m)]) for m in (40, 25, 30)]
+    tables = [
+        np.column_stack([rng.normal(1.7e9, 1e7, m), rng.standard_normal(m)]) for m in (40, 25, 30)
+    ]
     return [fp.Party(f"p{i}", X, X[:, 1]) for i, X in enumerate(tables)]
 
 
-@pytest.mark.parametrize("parties", [unix_times(), parties_of([1e6, 1e6, 1e6])], ids=["Unix times", "millions"])
+@pytest.mark.parametrize(
+    "parties", [unix_times(), parties_of([1e6, 1e6, 1e6])], ids=["Unix times", "millions"]
+)
 @pytest.mark.parametrize("rho", ["fair", "rational", "stable"])
 def test_rewards_are_those_of_the_same_values_in_a_table(parties, rho):
     game = fp.InformationGain(fp.BayesianLinearRegression(1.0), parties)
@@ -36,21 +40,32 @@ def test_rewards_are_those_of_the_same_values_in_a_table(parties, rho):
     assert expected.rewards(rho).min() > 20
     np.testing.assert_allclose(scheme.rewards(rho), expected.rewards(rho), rtol=1e-9)
     levels = fp.noise_levels(game, scheme.rewards(rho)) if rho != "fair" else ()
-    assert [level.value for level in levels] == pytest.approx(scheme.rewards(rho)[: len(levels)], rel=1e-9)
+    assert [level.value for level in levels] == pytest.approx(
+        scheme.rewards(rho)[: len(levels)], rel=1e-9
+    )
     for rewards in (scheme.rewards(rho), 0 * game.alone):
         verdicts, others = (fp.check_incentives(g, fp.shapley(g), rewards) for g in (game, table))
-        assert [(v.condition, v.holds) for v in verdicts] == [(v.condition, v.holds) for v in others]
+        assert [(v.condition, v.holds) for v in verdicts] == [
+            (v.condition, v.holds) for v in others
+        ]
     assert verdicts["R4"].holds is False
 
 
 @given(
-    st.integers(0, 10**6), st.integers(-60, 60), st.integers(0, 2), st.sampled_from(["fair", "rational", "stable", 0.4])
+    st.integers(0, 10**6),
+    st.integers(-60, 60),
+    st.integers(0, 2),
+    st.sampled_from(["fair", "rational", "stable", 0.4]),
 )
-def test_the_same_values_have_the_same_rewards_whatever_unit_they_come_from(seed, power, column, rho):
+def test_the_same_values_have_the_same_rewards_whatever_unit_they_come_from(
+    seed, power, column, rho
+):
     """A column in another unit, and the prior as it was: other values, but the same as those values in a table."""
     unit = np.ones(3)
     unit[column] = 2.0**power
-    parties = [fp.Party(p.name, p.X * unit, p.y) for p in parties_of([1.0, 2.0, 0.5], (6, 4, 5), 0.3, seed)]
+    parties = [
+        fp.Party(p.name, p.X * unit, p.y) for p in parties_of([1.0, 2.0, 0.5], (6, 4, 5), 0.3, seed)
+    ]
     game = fp.InformationGain(fp.BayesianLinearRegression(0.3, bias=False), parties)
     table = fp.TableGame(game.values(), game.names)
     schemes = [fp.RewardScheme(g, fp.shapley(g)) for g in (game, table)]
@@ -100,14 +115,18 @@ def test_the_bound_does_not_depend_on_a_columns_unit(seed, exponent, column):
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e3])
-@pytest.mark.parametrize("scales", [[1.0, 1.0, 1.0], [1e6, 1e6], [1e-3, 1.0, 1e7], [1e4, 1e4, 1e4, 1e4, 1e4]])
+@pytest.mark.parametrize(
+    "scales", [[1.0, 1.0, 1.0], [1e6, 1e6], [1e-3, 1.0, 1e7], [1e4, 1e4, 1e4, 1e4, 1e4]]
+)
 def test_values_are_as_exact_as_is_said(scales, shift):
     """Against decimal arithmetic of 80 digits, from the rows themselves."""
     for seed in range(5):
         parties = parties_of(scales, (6, 2, 9), shift, seed)
         game = fp.InformationGain(fp.BayesianLinearRegression(0.5), parties)
         for mask in range(1, 8):
-            exact = decimal_information_gain(np.vstack([parties[i].X for i in range(3) if mask >> i & 1]), 0.5)
+            exact = decimal_information_gain(
+                np.vstack([parties[i].X for i in range(3) if mask >> i & 1]), 0.5
+            )
             assert abs(game.values()[mask] - exact) <= game.rounding_error + 4e-15 * exact
 
 
@@ -135,10 +154,15 @@ def test_the_cheap_bound_serves_only_where_it_cannot_matter():
 def test_many_parties_and_fewer_rows_than_weights_have_a_bound_too():
     """Kernel space: one row and column per row of data."""
     scaled = [
-        fp.InformationGain(fp.GaussianProcess(DotProduct(1.0), 1.0), parties_of([s, s], (3, 4))) for s in (1, 1e6)
+        fp.InformationGain(fp.GaussianProcess(DotProduct(1.0), 1.0), parties_of([s, s], (3, 4)))
+        for s in (1, 1e6)
     ]
-    assert max(game.rounding_error for game in scaled) < 1e-2  # of 27 nats; eps times the trace is 2000
-    few = fp.InformationGain(fp.BayesianLinearRegression(1.0, bias=False), parties_of([1e6] * 30, (3, 4)))
+    assert (
+        max(game.rounding_error for game in scaled) < 1e-2
+    )  # of 27 nats; eps times the trace is 2000
+    few = fp.InformationGain(
+        fp.BayesianLinearRegression(1.0, bias=False), parties_of([1e6] * 30, (3, 4))
+    )
     assert few.rounding_error < 1e-12
 
 
@@ -147,7 +171,8 @@ def test_values_that_rounding_may_have_made_are_refused():
     parties = [fp.Party(p.name, p.X[:, [0, 1, 0]], p.y) for p in parties_of([3e6, 1.0])]
     game = fp.InformationGain(fp.BayesianLinearRegression(1.0), parties)
     with pytest.raises(
-        ValueError, match=r"rounding may put the values off by .* nats, and the largest is .*standardise"
+        ValueError,
+        match=r"rounding may put the values off by .* nats, and the largest is .*standardise",
     ):
         fp.RewardScheme(game, [1.0, 1.0, 1.0])
     with pytest.raises(ValueError, match="leave out copies of a column"):
@@ -156,10 +181,16 @@ def test_values_that_rounding_may_have_made_are_refused():
 
 def test_values_that_rounding_blurs_are_told():
     parties = parties_of([1.0, 1.0], (5, 6))
-    twice = [fp.Party(p.name, np.column_stack([p.X, 1e5 * p.X[:, 0], 1e5 * p.X[:, 0]]), p.y) for p in parties]
+    twice = [
+        fp.Party(p.name, np.column_stack([p.X, 1e5 * p.X[:, 0], 1e5 * p.X[:, 0]]), p.y)
+        for p in parties
+    ]
     game = fp.InformationGain(fp.BayesianLinearRegression(0.3), twice)
     assert 1e-6 * game.total < game.rounding_error < 1e-3 * game.total
-    with pytest.warns(fp.FairpoolWarning, match="rounding may put values and rewards off by .* make them more exact"):
+    with pytest.warns(
+        fp.FairpoolWarning,
+        match="rounding may put values and rewards off by .* make them more exact",
+    ):
         fp.RewardScheme(game, fp.shapley(game))
 
 
@@ -179,7 +210,11 @@ def test_a_tiny_game_that_is_known_exactly_is_a_game():
     table = fp.TableGame(np.array([0, 7, 5, 8]) * 1e-15)
     scheme = fp.RewardScheme(table, phi := fp.shapley(table))
     np.testing.assert_allclose(scheme.rewards("rational"), [8e-15, 5e-15], rtol=1e-9)
-    assert not [v for v in fp.check_incentives(table, phi, scheme.rewards("rational"))[:6] if v.holds is False]
+    assert not [
+        v
+        for v in fp.check_incentives(table, phi, scheme.rewards("rational"))[:6]
+        if v.holds is False
+    ]
 
 
 def test_a_target_below_what_a_party_has_never_gives_away_the_others_labels():
@@ -217,7 +252,9 @@ def test_statistics_are_checked_in_every_columns_own_unit():
     with pytest.raises(ValueError, match="was made with another model"):
         fp.InformationGain(other, [small.summarise(party)])
     with pytest.raises(ValueError, match="is not a symmetric, positive definite covariance"):
-        fp.BayesianLinearRegression(1.0, np.array([[1.0, 0, 0], [0, 1e-12, 1e-13], [0, 0, 1e-12]]), bias=False)
+        fp.BayesianLinearRegression(
+            1.0, np.array([[1.0, 0, 0], [0, 1e-12, 1e-13], [0, 0, 1e-12]]), bias=False
+        )
 
 
 @pytest.mark.parametrize("noise_variance", [1e-300, 1e-20, 1e200])

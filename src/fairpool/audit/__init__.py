@@ -1,7 +1,8 @@
-"""What information gain cannot see: it never looks at labels, and counts a copied row like a new one.
+"""What information gain cannot see: it never looks at labels, and counts a copied row like a new
+one.
 
-Rows that occur twice inflate a party's value, and garbage labels cost it nothing. So both are looked for, and
-reported beside the values.
+Rows that occur twice inflate a party's value, and garbage labels cost it nothing. So both are
+looked for, and reported beside the values.
 """
 
 from fairpool.audit.duplicates import Duplicates, duplicates_of_keys, find_duplicates, places_in

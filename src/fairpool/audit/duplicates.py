@@ -54,7 +54,9 @@ def find_duplicates(parties: Sequence[Party]) -> Duplicates:
     return duplicates_of_keys(pool.names, [key[pool.owner == i] for i in range(len(pool.parties))])
 
 
-def duplicates_of_keys(names: Sequence[str], keys: Sequence[NDArray[Any]], seen: float = 1.0) -> Duplicates:
+def duplicates_of_keys(
+    names: Sequence[str], keys: Sequence[NDArray[Any]], seen: float = 1.0
+) -> Duplicates:
     """The same from one key per row, equal where rows are; per party [m_i].
 
     Args:
@@ -75,7 +77,9 @@ def duplicates_of_keys(names: Sequence[str], keys: Sequence[NDArray[Any]], seen:
     has = csr_array((np.ones(len(owner), np.intp), (np.concatenate(places), owner)), size)
     shared = (has.T @ has).toarray()
     np.fill_diagonal(shared, 0)
-    return Duplicates(tuple(names), np.rint(within / seen).astype(np.intp), np.rint(shared / seen).astype(np.intp))
+    return Duplicates(
+        tuple(names), np.rint(within / seen).astype(np.intp), np.rint(shared / seen).astype(np.intp)
+    )
 
 
 def places_in(several: NDArray[Any], own: NDArray[Any]) -> NDArray[np.intp]:

@@ -1,4 +1,6 @@
-"""How far a party's labels are from what the others' data predict: information gain never looks at labels."""
+"""How far a party's labels are from what the others' data predict: information gain never looks at
+labels.
+"""
 
 from collections.abc import Sequence
 
@@ -11,11 +13,12 @@ from fairpool.values import InformationGain
 
 
 def held_out_residuals(game: InformationGain, parties: Sequence[Party] | None = None) -> FloatArray:
-    """Per party, how far its labels are from what the others' data predict, in predicted standard deviations [n].
+    """Per party, how far its labels are from what the others' data predict, in predicted standard
+    deviations [n].
 
-    The root mean square of (y - mean) / standard deviation over the party's rows, by the model trained on all others:
-    near 1 where its labels agree with theirs, much larger where they do not (or where its rows are of another kind).
-    nan where there is nothing to compare.
+    The root mean square of (y - mean) / standard deviation over the party's rows, by the model
+    trained on all others: near 1 where its labels agree with theirs, much larger where they do not
+    (or where its rows are of another kind). nan where there is nothing to compare.
 
     Args:
         game: The values, with every party's data or summary.

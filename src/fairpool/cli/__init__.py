@@ -1,7 +1,8 @@
 """The command `fairpool`: one file per command, thin over the library.
 
-Only what every command needs is imported here. Each command imports the rest itself, so that help, the version and
-wrong usage are answered at once, and a party that only predicts does not wait for charts.
+Only what every command needs is imported here. Each command imports the rest itself, so that help,
+the version and wrong usage are answered at once, and a party that only predicts does not wait for
+charts.
 """
 
 from typing import Annotated

@@ -15,6 +15,15 @@ def check(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
 
         with show.progress() as progress:
             preparation = prepare(folder, Workers(progress=progress))
-        rows = {p.name: s.rows for p, s in zip(preparation.configuration.parties, preparation.parties, strict=True)}
-        show.give({"parties": rows, "features": preparation.encoding.features, "warnings": preparation.warnings})
+        rows = {
+            p.name: s.rows
+            for p, s in zip(preparation.configuration.parties, preparation.parties, strict=True)
+        }
+        show.give(
+            {
+                "parties": rows,
+                "features": preparation.encoding.features,
+                "warnings": preparation.warnings,
+            }
+        )
         show_preparation(show, preparation, rows)

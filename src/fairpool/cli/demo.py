@@ -15,7 +15,8 @@ def demo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Three hospitals with patients of different ages pool their diabetes data, and each receives a model.
+    """Three hospitals with patients of different ages pool their diabetes data, and each receives a
+    model.
 
     Example: `fairpool demo`
     """

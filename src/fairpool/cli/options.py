@@ -9,9 +9,13 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but wh
 Json = Annotated[bool, typer.Option("--json", help="Print the result (or the error) as JSON.")]
 Jobs = Annotated[int, typer.Option(help="How many workers on this machine.", min=1)]
 Cluster = Annotated[
-    str | None, typer.Option(help="A Dask scheduler's address, to use its workers.", metavar="TCP://HOST:PORT")
+    str | None,
+    typer.Option(help="A Dask scheduler's address, to use its workers.", metavar="TCP://HOST:PORT"),
 ]
 Folder = Annotated[
     Path,
-    typer.Argument(help="The folder with collaboration.toml, or a .toml file of another name.", show_default=False),
+    typer.Argument(
+        help="The folder with collaboration.toml, or a .toml file of another name.",
+        show_default=False,
+    ),
 ]

@@ -11,15 +11,22 @@ from fairpool.cli.screen import screen
 
 def predict(
     reward: Annotated[Path, typer.Argument(help="A reward file.", show_default=False)],
-    data: Annotated[Path, typer.Option(help="A CSV or Parquet table with the model's columns.", show_default=False)],
-    out: Annotated[Path | None, typer.Option(help="A CSV file to write. Default: print.", show_default=False)] = None,
+    data: Annotated[
+        Path,
+        typer.Option(help="A CSV or Parquet table with the model's columns.", show_default=False),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="A CSV file to write. Default: print.", show_default=False)
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Predict with a reward: mean, standard deviation and 95% interval per row, in the target's own units.
+    """Predict with a reward: mean, standard deviation and 95% interval per row, in the target's own
+    units.
 
-    A level of a category that the model does not know is treated as none of the known ones; standard error says so.
+    A level of a category that the model does not know is treated as none of the known ones;
+    standard error says so.
 
     Example: `fairpool predict reward.safetensors --data patients.csv --out predictions.csv`
     """

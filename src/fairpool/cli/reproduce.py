@@ -10,11 +10,14 @@ from fairpool.cli.screen import screen
 
 
 def reproduce_figures(
-    figures: Annotated[list[str] | None, typer.Argument(help="fig1 .. fig11, or all.", show_default="all")] = None,
+    figures: Annotated[
+        list[str] | None, typer.Argument(help="fig1 .. fig11, or all.", show_default="all")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Where to put pictures, points and the table.", show_default="reproduction, or reproduction-quick"
+            help="Where to put pictures, points and the table.",
+            show_default="reproduction, or reproduction-quick",
         ),
     ] = None,
     quick: Annotated[
@@ -28,8 +31,8 @@ def reproduce_figures(
 ) -> None:
     """Reproduce the paper's experiments: every figure, its points, and a table of claims.
 
-    A run that was stopped goes on where it was. California and Boston housing data are looked for in the folder that
-    FAIRPOOL_DATA names, and downloaded otherwise.
+    A run that was stopped goes on where it was. California and Boston housing data are looked for
+    in the folder that FAIRPOOL_DATA names, and downloaded otherwise.
 
     Examples: `fairpool reproduce --quick`, `fairpool reproduce fig2 fig3 --jobs 2`,
     `fairpool reproduce --cluster tcp://10.0.0.5:8786`
@@ -44,12 +47,18 @@ def reproduce_figures(
         with show.figures() as report, open_executor(jobs, cluster, processes=True) as executor:
             outcomes = reproduce(figures or ["all"], out, seed, executor, quick, report)
         show.give(
-            [{"figure": o.figure, "problem": o.problem, "claims": [asdict(c) for c in o.claims]} for o in outcomes]
+            [
+                {"figure": o.figure, "problem": o.problem, "claims": [asdict(c) for c in o.claims]}
+                for o in outcomes
+            ]
         )
         for outcome in outcomes:
             if outcome.problem:
                 show.say(f"{outcome.figure}: not run: {outcome.problem}")
             for claim in outcome.claims:
                 agrees = "agrees" if claim.agrees else "DIFFERS"
-                show.say(f"{claim.figure}: {claim.text}: paper {claim.paper}; ours {claim.ours}: {agrees}")
+                show.say(
+                    f"{claim.figure}: {claim.text}: paper {claim.paper}; ours {claim.ours}:"
+                    f" {agrees}"
+                )
         show.say(f"Table and pictures: {out / 'reproduction.html'}")

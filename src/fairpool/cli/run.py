@@ -17,25 +17,38 @@ if TYPE_CHECKING:
 def run(
     folder: Folder,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write. Default: FOLDER/result.", show_default=False)
+        Path | None,
+        typer.Option(help="Where to write. Default: FOLDER/result.", show_default=False),
     ] = None,
-    rho: Annotated[str | None, typer.Option(help="A number in 0..1, or fair, rational, stable, welfare.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output of an earlier run.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Repeat a run with its recorded seed.", min=0)] = None,
+    rho: Annotated[
+        str | None, typer.Option(help="A number in 0..1, or fair, rational, stable, welfare.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the output of an earlier run.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Repeat a run with its recorded seed.", min=0)
+    ] = None,
     jobs: Jobs = 1,
     cluster: Cluster = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where an earlier run of the same data and model was stopped.")
+        bool,
+        typer.Option(
+            "--resume", help="Go on where an earlier run of the same data and model was stopped."
+        ),
     ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run the whole chain: values, contributions, rewards, one model and one letter per party, a report.
+    """Run the whole chain: values, contributions, rewards, one model and one letter per party, a
+    report.
 
-    While it runs, values computed so far are kept in FOLDER/.fairpool-checkpoint; when it is done these are removed.
+    While it runs, values computed so far are kept in FOLDER/.fairpool-checkpoint; when it is done
+    these are removed.
 
     Examples: `fairpool run my-project`, `fairpool run my-project --rho 0.5 --out second --force`,
-    `fairpool run my-project --jobs 4 --resume`, `fairpool run my-project --cluster tcp://10.0.0.5:8786`
+    `fairpool run my-project --jobs 4 --resume`, `fairpool run my-project --cluster
+    tcp://10.0.0.5:8786`
     """
     with screen(quiet, as_json) as show:
         from fairpool.compute.checkpoint import Checkpoint

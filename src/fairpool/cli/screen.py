@@ -1,6 +1,8 @@
-"""What the commands print, and how errors end: results to standard output, progress and errors to standard error.
+"""What the commands print, and how errors end: results to standard output, progress and errors to
+standard error.
 
-It is loaded by every command, so what takes time to load (rich, and all that computes) is imported where it is used.
+It is loaded by every command, so what takes time to load (rich, and all that computes) is imported
+where it is used.
 """
 
 import json
@@ -70,11 +72,22 @@ class Screen:
     def figures(self) -> Iterator[Any]:
         """A bar per figure."""
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
 
         console = Console(stderr=True)
         hidden = self.quiet or self.as_json or not console.is_terminal
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
         with Progress(*columns, console=console, disable=hidden) as bar:
             tasks: dict[str, Any] = {}
 
@@ -100,7 +113,8 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
                 print(f"error: {problem}", file=sys.stderr)
         raise typer.Exit(2) from None
     except BrokenPipeError:
-        # Who reads has enough, as `head` has. Python would complain once more when it closes standard output.
+        # Who reads has enough, as `head` has. Python would complain once more when it closes
+        # standard output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except OSError as error:
@@ -108,10 +122,15 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
         raise typer.Exit(2) from None
     except (typer.Exit, typer.Abort):
         raise
-    except Exception as error:  # a fault of ours, but no reason to show a traceback to who cannot use it
+    except (
+        Exception
+    ) as error:  # a fault of ours, but no reason to show a traceback to who cannot use it
         if os.environ.get("FAIRPOOL_DEBUG"):
             raise
-        print(f"error: unexpected: {type(error).__name__}: {error}; nothing was written", file=sys.stderr)
+        print(
+            f"error: unexpected: {type(error).__name__}: {error}; nothing was written",
+            file=sys.stderr,
+        )
         print("(this is a fault of fairpool; set FAIRPOOL_DEBUG=1 to see where)", file=sys.stderr)
         raise typer.Exit(2) from None
     except KeyboardInterrupt as interrupt:
@@ -142,7 +161,10 @@ def show_preparation(show: Screen, preparation: "Preparation", rows: dict[str, i
     """What a run would work on."""
     for name, count in rows.items():
         show.say(f"{name}: {count} rows")
-    show.say(f"features: {', '.join(preparation.encoding.features)}; target: {preparation.encoding.target}")
+    show.say(
+        f"features: {', '.join(preparation.encoding.features)}; target:"
+        f" {preparation.encoding.target}"
+    )
     for warning in preparation.warnings:
         show.say(f"Warning: {warning}")
     show.say("No problem found.")

@@ -1,1 +1,3 @@
-"""Who computes, where results are kept meanwhile, and how files are written: nothing here knows what is computed."""
+"""Who computes, where results are kept meanwhile, and how files are written: nothing here knows
+what is computed.
+"""

@@ -1,4 +1,6 @@
-"""Results of long work, kept on disk until it is done, so that a run that was stopped can go on where it was."""
+"""Results of long work, kept on disk until it is done, so that a run that was stopped can go on
+where it was.
+"""
 
 import hashlib
 import io
@@ -20,7 +22,8 @@ from fairpool.tables.arrays import FloatArray
 class Checkpoint:
     """A folder of arrays, each under the hash of all that it was computed from.
 
-    What is asked for with other data, another model or another version has another hash, and is not found.
+    What is asked for with other data, another model or another version has another hash, and is not
+    found.
 
     Attributes:
         folder: Where; made when something is kept.

@@ -16,11 +16,14 @@ SECONDS = 5
 
 
 @contextmanager
-def open_executor(jobs: int, cluster: str | None = None, processes: bool = False) -> Iterator[Executor | None]:
+def open_executor(
+    jobs: int, cluster: str | None = None, processes: bool = False
+) -> Iterator[Executor | None]:
     """The executor that an operator asked for; None for one job, which needs none.
 
     Args:
-        jobs: How many workers on this machine. Threads share all data and suffice where LAPACK or Arrow do the work.
+        jobs: How many workers on this machine. Threads share all data and suffice where LAPACK or
+            Arrow do the work.
         cluster: A Dask scheduler's address, such as tcp://10.0.0.5:8786, instead.
         processes: Processes instead of threads, where Python itself has much to do.
     """
@@ -43,10 +46,16 @@ def _connected(address: str) -> Iterator[Any]:
     try:
         from distributed import Client as Connection
     except ImportError:
-        raise ClusterError("--cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said by our own errors
+        raise ClusterError(
+            "--cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'"
+        ) from None
+    logging.getLogger("distributed").setLevel(
+        logging.CRITICAL
+    )  # what goes wrong is said by our own errors
     try:
-        kind = asyncio.run(_kind_of(address))  # first: a client that fails to connect leaves a traceback behind
+        kind = asyncio.run(
+            _kind_of(address)
+        )  # first: a client that fails to connect leaves a traceback behind
         if kind != "Scheduler":
             raise ClusterError(_refusal(address, f"it is that of a Dask {kind}"))
         client: Any = Connection(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
@@ -54,7 +63,8 @@ def _connected(address: str) -> Iterator[Any]:
         raise
     except OSError as error:
         raise ClusterError(
-            f"no Dask scheduler answers at {address} within {SECONDS} seconds ({type(error).__name__}); start one with"
+            f"no Dask scheduler answers at {address} within {SECONDS} seconds"
+            f" ({type(error).__name__}); start one with"
             " `dask scheduler`, and give its address as tcp://HOST:PORT"
         ) from None
     except Exception as error:  # whatever can become of an answer that is not Dask's, or of an address that is none
@@ -72,7 +82,8 @@ async def _kind_of(address: str) -> str:
     from distributed.comm.core import connect
     from distributed.core import send_recv
 
-    # Dask's own limit ends once there is a connection, but something else than Dask may then be silent for ever.
+    # Dask's own limit ends once there is a connection, but something else than Dask may then be
+    # silent for ever.
     async with asyncio.timeout(SECONDS):
         comm = await connect(address, timeout=SECONDS)  # type: ignore[no-untyped-call]
         try:
@@ -90,8 +101,12 @@ def _check_workers(client: Any, address: str) -> None:
     # A function of Python's own: one of ours could not even be asked for where fairpool is missing.
     found = client.run(version, "fairpool", on_error="return")
     if not found:
-        raise ClusterError(f"the Dask cluster at {address} has no workers; start some: dask worker {address}")
+        raise ClusterError(
+            f"the Dask cluster at {address} has no workers; start some: dask worker {address}"
+        )
     for worker, there in found.items():
         if there != __version__:
-            has = f"has fairpool {there}" if isinstance(there, str) else f"has no fairpool ({there})"
+            has = (
+                f"has fairpool {there}" if isinstance(there, str) else f"has no fairpool ({there})"
+            )
             raise ClusterError(f"the worker {worker} {has}; install fairpool {__version__} there")

@@ -15,7 +15,11 @@ LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_by
 
 def machine_memory() -> int:
     """Bytes of memory that this process may use at most, as far as the system tells."""
-    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else sys.maxsize]
+    sizes = [
+        os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if hasattr(os, "sysconf")
+        else sys.maxsize
+    ]
     for file in LIMITS:
         try:
             text = Path(file).read_text().strip()
@@ -37,6 +41,7 @@ def refuse_beyond_memory(needed: float, what: str, way_out: str) -> None:
     usable = USABLE * machine_memory()
     if needed > usable:
         raise DataError(
-            f"{what} needs about {needed / 2**30:.3g} GiB of memory, and there are {usable / 2**30:.3g} to use;"
+            f"{what} needs about {needed / 2**30:.3g} GiB of memory, and there are"
+            f" {usable / 2**30:.3g} to use;"
             f" {way_out}"
         )

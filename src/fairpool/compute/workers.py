@@ -1,4 +1,6 @@
-"""Long work as independent tasks, done by whatever workers there are: this thread, a pool, or a Dask cluster."""
+"""Long work as independent tasks, done by whatever workers there are: this thread, a pool, or a
+Dask cluster.
+"""
 
 import hashlib
 import pickle
@@ -6,7 +8,14 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    as_completed,
+)
 from concurrent.futures.process import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,12 +50,13 @@ def no_progress(text: str, done: int = 0, total: int | None = None) -> None:
 class Workers:
     """Who does long work, who is told about it, and where its results are kept meanwhile.
 
-    The results are the same whoever does the work: tasks do not depend on how many workers there are, and their
-    results are put together in the tasks' order.
+    The results are the same whoever does the work: tasks do not depend on how many workers there
+    are, and their results are put together in the tasks' order.
 
     Args:
-        executor: Any `concurrent.futures.Executor`: threads, processes, `dask.distributed.Client.get_executor()`.
-            None: this thread. Each worker uses one BLAS thread, so that cores are not oversubscribed.
+        executor: Any `concurrent.futures.Executor`: threads, processes,
+            `dask.distributed.Client.get_executor()`. None: this thread. Each worker uses one BLAS
+            thread, so that cores are not oversubscribed.
         progress: Called as (text, done, total) whenever a task is done.
         checkpoint: Where results are kept, so that work that was stopped can be resumed.
         notes: What went wrong and was made good; more are added as work is done.
@@ -56,7 +66,9 @@ class Workers:
     progress: Progress = no_progress
     checkpoint: Checkpoint | None = None
     notes: list[Note] = field(default_factory=list)
-    _placed: list[tuple[Any, Any]] = field(default_factory=list, repr=False)  # the last shared thing, and where it is
+    _placed: list[tuple[Any, Any]] = field(
+        default_factory=list, repr=False
+    )  # the last shared thing, and where it is
 
     @property
     def here(self) -> int:
@@ -82,17 +94,24 @@ class Workers:
             shared: What all tasks need; it goes to each worker once.
             tasks: Small things, such as numbers.
             doing: What it is, for the progress.
-            digest: Gives the hash of what the results (arrays) depend on, but for the task; if it is empty they are not
-                kept.
+            digest: Gives the hash of what the results (arrays) depend on, but for the task; if it
+                is empty they are not kept.
             before: How many tasks of the same work are done already, for the progress.
             total: How many there are in all.
         """
         total = len(tasks) if total is None else total
         task_of = f"{function.__module__}.{function.__qualname__}"
-        names = [hashlib.blake2b(f"{task_of} {task}".encode(), digest_size=12).hexdigest() for task in tasks]
+        names = [
+            hashlib.blake2b(f"{task_of} {task}".encode(), digest_size=12).hexdigest()
+            for task in tasks
+        ]
         under = digest() if self.checkpoint else ""
         kept = self.checkpoint if under else None
-        found = {k: r for k, name in enumerate(names) if kept and (r := kept.load(under, name)) is not None}
+        found = {
+            k: r
+            for k, name in enumerate(names)
+            if kept and (r := kept.load(under, name)) is not None
+        }
         results: dict[int, Any] = dict(found)
         self.progress(doing, before + len(results), total)
         wanted = [number for number in range(len(tasks)) if number not in found]
@@ -118,7 +137,11 @@ class Workers:
             try:
                 placed = shared if threads else self._place(shared)
                 for number, task in enumerate(tasks):
-                    job = (function, placed, task) if threads else (_run_elsewhere, function, placed, task)
+                    job = (
+                        (function, placed, task)
+                        if threads
+                        else (_run_elsewhere, function, placed, task)
+                    )
                     futures[self.executor.submit(*job)] = number
                 for future in as_completed(futures):
                     yield futures[future], future.result()
@@ -158,7 +181,8 @@ def as_workers(executor: "Workers | Executor | None") -> Workers:
         executor = executor.get_executor()
     if not (executor is None or isinstance(executor, Executor)):
         raise DataError(
-            f"{shown(executor)} is no executor; give one of concurrent.futures, or Client.get_executor() of"
+            f"{shown(executor)} is no executor; give one of concurrent.futures, or"
+            " Client.get_executor() of"
             " dask.distributed"
         )
     return Workers(executor)
@@ -181,18 +205,24 @@ def is_dask(executor: object) -> bool:
 def _explained(error: Exception, left: int, total: int) -> Exception:
     """The error that a user can act on, where workers or the way to them are at fault; otherwise the error itself."""
     of_dask = type(error).__module__.partition(".")[0] == "distributed"
-    if isinstance(error, CancelledError | ConnectionError | TimeoutError) or (of_dask and isinstance(error, OSError)):
+    if isinstance(error, CancelledError | ConnectionError | TimeoutError) or (
+        of_dask and isinstance(error, OSError)
+    ):
         return ClusterError(
             f"the workers are gone ({type(error).__name__}) with {left} of {total} tasks to do;"
             " look whether the cluster still runs, then start again (--resume keeps what is done)"
         )
     if of_dask and type(error).__name__ == "KilledWorker":
         return ClusterError(
-            "a task's workers died one after the other; they may have too little memory (--resume keeps what is done)"
+            "a task's workers died one after the other; they may have too little memory (--resume"
+            " keeps what is done)"
         )
-    if "pickle" in str(error) and isinstance(error, pickle.PicklingError | AttributeError | TypeError):
+    if "pickle" in str(error) and isinstance(
+        error, pickle.PicklingError | AttributeError | TypeError
+    ):
         return DataError(
-            f"the model or game cannot be sent to other processes ({error}); use threads, or functions at the top"
+            f"the model or game cannot be sent to other processes ({error}); use threads, or"
+            " functions at the top"
             " of a module"
         )
     return error
@@ -202,8 +232,8 @@ def _explained(error: Exception, left: int, total: int) -> Exception:
 class _File:
     """Something in a private file of this machine, which each worker process reads once.
 
-    It is pickled, as a process pool pickles all that it sends. The file is written and read by this program's own
-    processes alone; nothing that a party sends or receives is ever pickled.
+    It is pickled, as a process pool pickles all that it sends. The file is written and read by this
+    program's own processes alone; nothing that a party sends or receives is ever pickled.
     """
 
     path: Path

@@ -1,4 +1,6 @@
-"""Which columns the tables are read for: those that the configuration lists, or all that the parties share."""
+"""Which columns the tables are read for: those that the configuration lists, or all that the
+parties share.
+"""
 
 import re
 from collections.abc import Sequence
@@ -18,15 +20,20 @@ FEWEST_COUNTED = 3
 """Of fewer rows, a column that counts them may be chance."""
 
 
-def choose_features(configuration: Configuration, heads: dict[Path, tuple[str, ...]]) -> tuple[str, ...]:
-    """The input columns: as listed, or those that all parties' files have, in the first file's order.
+def choose_features(
+    configuration: Configuration, heads: dict[Path, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """The input columns: as listed, or those that all parties' files have, in the first file's
+    order.
 
     Args:
         configuration: What the operator decided.
         heads: The columns of every party's files.
     """
     if configuration.features is not None:
-        return tuple(name for name in dict.fromkeys(configuration.features) if name != configuration.target)
+        return tuple(
+            name for name in dict.fromkeys(configuration.features) if name != configuration.target
+        )
     if not heads:
         return ()
     first, *others = heads.values()
@@ -48,10 +55,15 @@ def wanted_columns(configuration: Configuration, features: Sequence[str]) -> Col
     return Columns((*numbers, configuration.target), texts, configuration.target, levels)
 
 
-def column_problems(configuration: Configuration, features: Sequence[str], files: Sequence[Path]) -> list[str]:
+def column_problems(
+    configuration: Configuration, features: Sequence[str], files: Sequence[Path]
+) -> list[str]:
     """What the configuration says of columns, and cannot be."""
     if not features:
-        return ["no column is shared by all parties; name the features, and give all files those columns"]
+        return [
+            "no column is shared by all parties; name the features, and give all files those"
+            " columns"
+        ]
     problems = [
         f'categorical: "{name}" is not one of the features ({few(features, 20)})'
         for name in configuration.categorical
@@ -60,7 +72,8 @@ def column_problems(configuration: Configuration, features: Sequence[str], files
     if isinstance(configuration.categorical, dict) and not all(is_parquet(file) for file in files):
         for name, levels in configuration.categorical.items():
             problems += [
-                f'categorical, {name}: "{level}" stands for a missing value in a CSV file, not for a level; call it'
+                f'categorical, {name}: "{level}" stands for a missing value in a CSV file, not for'
+                " a level; call it"
                 " something else, there and here"
                 for level in levels
                 if level in MISSING
@@ -85,7 +98,8 @@ def unused_warnings(
         alike = [other for other in unused if plain_name(other) == name]
         if name and len(alike) > 1:
             warnings.append(
-                f"columns {' and '.join(quoted(alike))} differ only in case or blanks; if they are the same, give them"
+                f"columns {' and '.join(quoted(alike))} differ only in case or blanks; if they are"
+                " the same, give them"
                 " one name in all files"
             )
     return warnings
@@ -97,18 +111,22 @@ def _unused_warning(name: str, files: Sequence[str]) -> str:
         return f"{where}: a column without a name is not used (pandas writes row numbers so); if it is data, name it"
     if UNNAMED.fullmatch(name):
         return (
-            f'{where}: column "{name}" is not used; pandas calls a column without a name so, mostly row numbers; if it'
+            f'{where}: column "{name}" is not used; pandas calls a column without a name so, mostly'
+            " row numbers; if it"
             " is data, list all features in the configuration"
         )
     return f'column "{name}" is not used: only {where} {"has" if len(files) == 1 else "have"} it'
 
 
-def row_number_warnings(configuration: Configuration, features: Sequence[str], parties: Sequence[Survey]) -> list[str]:
+def row_number_warnings(
+    configuration: Configuration, features: Sequence[str], parties: Sequence[Survey]
+) -> list[str]:
     """Columns that nobody listed, and that only count the rows of every file."""
     if configuration.features is not None:
         return []
     return [
-        f'column "{name}" counts the rows of every file; if it is but a row number, list the features without it'
+        f'column "{name}" counts the rows of every file; if it is but a row number, list the'
+        " features without it"
         for name in features
         if all(party.counting.get(name) and party.rows >= FEWEST_COUNTED for party in parties)
     ]

@@ -39,7 +39,11 @@ def _rho(value: object) -> float | str:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     near = difflib.get_close_matches(str(value), WORDS, n=1)
-    hint = f'did you mean "{near[0]}"?' if near else f"give a number in 0 .. 1, or one of {', '.join(WORDS)}"
+    hint = (
+        f'did you mean "{near[0]}"?'
+        if near
+        else f"give a number in 0 .. 1, or one of {', '.join(WORDS)}"
+    )
     raise ValueError(f"{shown(value)} is not allowed; {hint}")
 
 
@@ -50,14 +54,17 @@ def _plain(name: str) -> str:
     if any(unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn") for character in name):
         raise ValueError(f"{shown(name)} has a control character; use letters, digits and signs")
     if len(name) > LONGEST_NAME:
-        raise ValueError(f"a name of {len(name)} characters is too long; use at most {LONGEST_NAME}")
+        raise ValueError(
+            f"a name of {len(name)} characters is too long; use at most {LONGEST_NAME}"
+        )
     return name
 
 
 def _noise(s2: float) -> float:
     if not LEAST_NOISE <= s2 <= MOST_NOISE:
         raise ValueError(
-            f"{s2:g} is outside {LEAST_NOISE:g} .. {MOST_NOISE:g}; give a variance, in units of the standardised target"
+            f"{s2:g} is outside {LEAST_NOISE:g} .. {MOST_NOISE:g}; give a variance, in units of the"
+            " standardised target"
         )
     return s2
 
@@ -88,7 +95,9 @@ class ModelSection(Section):
     kind: Literal["gp", "sparse_gp", "blr", "network"] = "sparse_gp"
     kernel: Text = "rbf"
     learn: bool = True
-    noise_variance: Annotated[float, Field(gt=0, strict=False), AfterValidator(lambda s2: _noise(s2))] | None = None
+    noise_variance: (
+        Annotated[float, Field(gt=0, strict=False), AfterValidator(lambda s2: _noise(s2))] | None
+    ) = None
     prior_variance: Annotated[float, Field(gt=0, strict=False)] = 1.0
     inducing_points: Annotated[int, Field(ge=1)] = 50
     hidden_layers: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] = [100, 50]
@@ -105,9 +114,13 @@ class ModelSection(Section):
         for key, kinds in APPLIES.items():
             if key in self.model_fields_set and self.kind not in kinds:
                 only = f"(only for {', '.join(kinds)})"
-                found.append(f'model: {key} has no meaning for kind = "{self.kind}" {only}; leave it out')
+                found.append(
+                    f'model: {key} has no meaning for kind = "{self.kind}" {only}; leave it out'
+                )
         if not self.learn and self.noise_variance is None:
-            found.append("model: learn = false needs noise_variance (in units of the standardised target)")
+            found.append(
+                "model: learn = false needs noise_variance (in units of the standardised target)"
+            )
         return found
 
 
@@ -162,9 +175,13 @@ class Configuration(Section):
             for name, levels in self.categorical.items():
                 found += _listed_twice(levels, f"categorical: {name}: the level")
         if self.features is not None and self.target in self.features:
-            found.append(f'the target "{self.target}" is also listed under features; leave it out there')
+            found.append(
+                f'the target "{self.target}" is also listed under features; leave it out there'
+            )
         if self.target in self.categorical:
-            found.append(f'the target "{self.target}" is listed under categorical; it must be a number')
+            found.append(
+                f'the target "{self.target}" is listed under categorical; it must be a number'
+            )
         return found + self._names_that_clash() + self._too_few_evaluations()
 
     def _names_that_clash(self) -> list[str]:
@@ -173,7 +190,11 @@ class Configuration(Section):
         for party in self.parties:
             key = " ".join(party.name.casefold().split())
             if key in seen:
-                same = "" if seen[key] == party.name else f' and "{party.name}", but for case or blanks'
+                same = (
+                    ""
+                    if seen[key] == party.name
+                    else f' and "{party.name}", but for case or blanks'
+                )
                 found.append(f'two parties are named "{seen[key]}"{same}; names must differ')
             seen.setdefault(key, party.name)
         return found
@@ -183,7 +204,10 @@ class Configuration(Section):
         if evaluations is None or n <= EXACT_LIMIT or evaluations >= fewest_evaluations(n):
             return []
         fewest = fewest_evaluations(n)
-        return [f"valuation, evaluations: {evaluations} are too few for {n} parties; give at least {fewest}"]
+        return [
+            f"valuation, evaluations: {evaluations} are too few for {n} parties; give at least"
+            f" {fewest}"
+        ]
 
 
 @dataclass(frozen=True)
@@ -193,7 +217,8 @@ class ConfigurationFile:
     Attributes:
         configuration: What it says.
         text: As it was read, for the record: the file may change meanwhile.
-        problems: What does not fit together in it, to be told together with the problems of the data.
+        problems: What does not fit together in it, to be told together with the problems of the
+            data.
     """
 
     configuration: Configuration
@@ -213,12 +238,15 @@ def read_configuration(folder: Path) -> ConfigurationFile:
     """Read `collaboration.toml` of a folder, or the file itself; refuse values that are not allowed, all at once."""
     path = folder / FILE_NAME if folder.is_dir() else folder
     try:
-        text = path.read_bytes().decode("utf-8-sig")  # some editors begin a file with a byte order mark
+        text = path.read_bytes().decode(
+            "utf-8-sig"
+        )  # some editors begin a file with a byte order mark
         values = tomllib.loads(text)
     except FileNotFoundError:
         what = "file" if folder.is_dir() else "folder"
         raise ConfigurationError(
-            f"{path}: there is no such {what}; `fairpool init my-project` writes an example to start from"
+            f"{path}: there is no such {what}; `fairpool init my-project` writes an example to"
+            " start from"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read ({error})") from None
@@ -227,8 +255,12 @@ def read_configuration(folder: Path) -> ConfigurationFile:
     try:
         configuration = Configuration.model_validate(values)
     except ValidationError as error:
-        raise ConfigurationError(*(f"{path}: {_in_words(problem)}" for problem in error.errors())) from None
-    return ConfigurationFile(configuration, text, tuple(f"{path}: {text}" for text in configuration.problems()))
+        raise ConfigurationError(
+            *(f"{path}: {_in_words(problem)}" for problem in error.errors())
+        ) from None
+    return ConfigurationFile(
+        configuration, text, tuple(f"{path}: {text}" for text in configuration.problems())
+    )
 
 
 def _in_words(problem: Any) -> str:
@@ -243,14 +275,18 @@ def _in_words(problem: Any) -> str:
         case "missing":
             return f"{where}: missing; give it a value"
         case "value_error":
-            return f"{where}: {problem['ctx']['error']}" if location else str(problem["ctx"]["error"])
+            return (
+                f"{where}: {problem['ctx']['error']}" if location else str(problem["ctx"]["error"])
+            )
         case _:
             return f"{where}: {shown(problem['input'])} is not allowed; {problem['msg'].lower()}"
 
 
 def _is_union_tag(part: Any) -> bool:
     """Whether a part of pydantic's location names an alternative instead of a key."""
-    return isinstance(part, str) and ("[" in part or part in ("float", "constrained-float", "literal"))
+    return isinstance(part, str) and (
+        "[" in part or part in ("float", "constrained-float", "literal")
+    )
 
 
 def _where(location: list[Any]) -> str:

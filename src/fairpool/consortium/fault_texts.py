@@ -1,4 +1,6 @@
-"""What is wrong with tables, in words: the file, the line, the column, the value, how often, and what to do."""
+"""What is wrong with tables, in words: the file, the line, the column, the value, how often, and
+what to do.
+"""
 
 import re
 from collections.abc import Sequence
@@ -37,7 +39,9 @@ def _order(fault: Fault, columns: Columns) -> tuple[int, int]:
     return column, KINDS.index(fault.kind)
 
 
-def _texts_of_file(file: Path, faults: list[Fault], columns: Columns, *, remedy: str | None) -> list[str]:
+def _texts_of_file(
+    file: Path, faults: list[Fault], columns: Columns, *, remedy: str | None
+) -> list[str]:
     lacking = [fault.column for fault in faults if fault.kind == "lacking"]
     missing = [fault for fault in faults if fault.kind == "missing"]
     others = [fault for fault in faults if fault.kind not in ("lacking", "missing")]
@@ -108,7 +112,9 @@ def _is_date(value: str) -> bool:
 
 def _missing_text(faults: list[Fault], remedy: str) -> str:
     total = sum(fault.count for fault in faults)
-    counts = [f"{fault.column} {fault.count}" for fault in sorted(faults, key=lambda fault: fault.column)]
+    counts = [
+        f"{fault.column} {fault.count}" for fault in sorted(faults, key=lambda fault: fault.column)
+    ]
     first = min(faults, key=lambda fault: fault.first.row)
     where = f'{first.first}, column "{first.column}"'
     return f"{total} missing value(s) ({few(counts, MOST_LISTED)}), first at {where}; {remedy}"
@@ -117,7 +123,9 @@ def _missing_text(faults: list[Fault], remedy: str) -> str:
 def _lacking_text(file: Path, lacking: Sequence[str]) -> str:
     names = column_names(file)
     what = "column" if len(lacking) == 1 else "columns"
-    text = f"{file}: no {what} {few(quoted(lacking), MOST_LISTED)}; it has {few(names, MOST_LISTED)}"
+    text = (
+        f"{file}: no {what} {few(quoted(lacking), MOST_LISTED)}; it has {few(names, MOST_LISTED)}"
+    )
     alike = {plain_name(name): name for name in names}
     near = [alike[plain_name(name)] for name in lacking if plain_name(name) in alike]
     if near:

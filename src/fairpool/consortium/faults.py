@@ -1,4 +1,6 @@
-"""What is wrong with tables, as values: of every kind and column of a file, where it is seen first and how often."""
+"""What is wrong with tables, as values: of every kind and column of a file, where it is seen first
+and how often.
+"""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,7 +10,17 @@ from fairpool.consortium.tables import Place
 LARGEST = 1e100
 """A number beyond this is an error of the data, and its square would overflow."""
 
-KINDS = ("unreadable", "lacking", "encoding", "width", "type", "number", "infinite", "control", "missing")
+KINDS = (
+    "unreadable",
+    "lacking",
+    "encoding",
+    "width",
+    "type",
+    "number",
+    "infinite",
+    "control",
+    "missing",
+)
 """What can be wrong: see `fault_texts.py`."""
 
 
@@ -57,7 +69,9 @@ class Fault:
 
 @dataclass
 class Faults:
-    """All faults of some files: no more than their columns times the kinds, however many rows there are."""
+    """All faults of some files: no more than their columns times the kinds, however many rows there
+    are.
+    """
 
     found: dict[tuple[Path, str, str], Fault] = field(default_factory=dict)
 

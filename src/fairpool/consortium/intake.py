@@ -1,4 +1,6 @@
-"""The first look at every table: does it have the columns, are they numbers, what is missing, which levels occur."""
+"""The first look at every table: does it have the columns, are they numbers, what is missing, which
+levels occur.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -31,13 +33,25 @@ MOST_DECLARED = 10
 
 MISSING_REMEDY = 'fill them in, or set missing = "drop" to leave those rows out'
 
-ROW_NUMBER_NAMES = ("index", "id", "row", "row_id", "row_number", "rownumber", "nr", "no", "level_0")
+ROW_NUMBER_NAMES = (
+    "index",
+    "id",
+    "row",
+    "row_id",
+    "row_number",
+    "rownumber",
+    "nr",
+    "no",
+    "level_0",
+)
 """Of columns with such names it is noted whether they count rows."""
 
 
 @dataclass
 class Moments:
-    """Count, mean and sum of squared deviations of columns, updated batch by batch without cancellation."""
+    """Count, mean and sum of squared deviations of columns, updated batch by batch without
+    cancellation.
+    """
 
     count: int = 0
     mean: FloatArray = field(default_factory=lambda: np.zeros(0))
@@ -103,10 +117,12 @@ class Survey:
         dropped: Rows left out because something is missing.
         faults: What is wrong; missing values, too, whether they are allowed or not.
         moments: Of the number columns and then the target, over complete rows.
-        levels: Per categorical column, how often each level occurs in complete rows; not many more than `MOST_LEVELS`.
+        levels: Per categorical column, how often each level occurs in complete rows; not many more
+            than `MOST_LEVELS`.
         unknown: Per categorical column whose levels are given, those that are not among them.
         extremes: Per number column, the smallest and the largest value.
-        counting: Per column that is named like a row number, from which of 0 and 1 it counts the rows of every file.
+        counting: Per column that is named like a row number, from which of 0 and 1 it counts the
+            rows of every file.
     """
 
     source: Source
@@ -135,7 +151,10 @@ class Survey:
         self.moments.merge(other.moments)
         for name, extremes in other.extremes.items():
             both = [*self.extremes.get(name, []), *extremes]
-            self.extremes[name] = [min(both, key=lambda x: x.value), max(both, key=lambda x: x.value)]
+            self.extremes[name] = [
+                min(both, key=lambda x: x.value),
+                max(both, key=lambda x: x.value),
+            ]
         for name, levels in other.levels.items():
             self.levels[name] = _first_levels(self.levels.get(name, Counter()) + levels)
         for name, unknown in other.unknown.items():
@@ -153,7 +172,8 @@ def _first_levels(levels: Counter[str]) -> Counter[str]:
 
 @dataclass(frozen=True)
 class Piece:
-    """Consecutive rows of a file that are one task: a CSV file, or some row groups of a Parquet file.
+    """Consecutive rows of a file that are one task: a CSV file, or some row groups of a Parquet
+    file.
 
     Attributes:
         file: Where they are from.
@@ -195,14 +215,21 @@ def survey(source: Source, columns: Columns, workers: Workers) -> Survey:
 def _look(shared: tuple[Source, Columns, bool], piece: Piece) -> Survey:
     source, columns, threads = shared
     batches = read_batches(
-        piece.file, columns.numbers, columns.texts, groups=piece.groups, first=piece.first, threads=threads
+        piece.file,
+        columns.numbers,
+        columns.texts,
+        groups=piece.groups,
+        first=piece.first,
+        threads=threads,
     )
     try:
         return _look_through(source, batches, columns)
     except DataError as error:
         # Reading stops at the first fault. Now for all of them, with more patience.
         faults = Faults()
-        batches = read_tolerantly(piece.file, columns, faults, groups=piece.groups, first=piece.first)
+        batches = read_tolerantly(
+            piece.file, columns, faults, groups=piece.groups, first=piece.first
+        )
         found = _look_through(source, batches, columns)
         found.faults.merge(faults)
         if not faults.found:
@@ -232,11 +259,15 @@ def _look_at(source: Source, batch: Batch, columns: Columns) -> Survey:
     for name, column in zip(numbers, values, strict=True):
         if missing[name] < len(column):
             ends = [int(smallest(column)), int(largest(column))]
-            found.extremes[name] = [Extreme(float(column[row]), batch.file, batch.first + row) for row in ends]
+            found.extremes[name] = [
+                Extreme(float(column[row]), batch.file, batch.first + row) for row in ends
+            ]
         if plain_name(name) in ROW_NUMBER_NAMES:
             found.counting[name] = _counts_from(column, batch.first)
     for name in texts:
-        found.levels[name] = Counter(_note_levels(found, batch, name, known=columns.levels.get(name)))
+        found.levels[name] = Counter(
+            _note_levels(found, batch, name, known=columns.levels.get(name))
+        )
     if missing:
         complete = complete_rows(rows)
         rows, values = rows.filter(pa.array(complete)), values[:, complete]
@@ -281,10 +312,14 @@ def _note_infinite(found: Survey, batch: Batch, numbers: Sequence[str]) -> None:
         wrong = np.abs(values) > LARGEST
         if wrong.any():
             row = int(np.argmax(wrong))
-            found.faults.note(Fault("infinite", name, batch.place(row), str(values[row]), int(wrong.sum())))
+            found.faults.note(
+                Fault("infinite", name, batch.place(row), str(values[row]), int(wrong.sum()))
+            )
 
 
-def _note_levels(found: Survey, batch: Batch, name: str, *, known: Collection[str] | None) -> dict[str, int]:
+def _note_levels(
+    found: Survey, batch: Batch, name: str, *, known: Collection[str] | None
+) -> dict[str, int]:
     """Note levels that cannot be shown or may not be; return how many rows have each level."""
     column = batch.columns[name]
     counts = level_counts(column)
@@ -292,7 +327,13 @@ def _note_levels(found: Survey, batch: Batch, name: str, *, known: Collection[st
         if not level.isprintable():
             first = batch.place(pc.index(column, level).as_py())
             found.faults.note(Fault("control", name, first, level, count))
-    unknown = Counter({level: count for level, count in counts.items() if known is not None and level not in known})
+    unknown = Counter(
+        {
+            level: count
+            for level, count in counts.items()
+            if known is not None and level not in known
+        }
+    )
     if unknown:
         first = batch.place(pc.index(column, next(iter(unknown))).as_py())
         found.unknown[name] = UnknownLevels(first, unknown.total(), unknown)
@@ -313,7 +354,8 @@ def survey_problems(found: Survey, columns: Columns, *, may_miss: bool) -> list[
             texts.append(_undeclared_text(name, found.unknown[name], columns.levels[name]))
         elif len(found.levels[name]) > MOST_LEVELS and name not in columns.levels:
             texts.append(
-                f'the categorical column "{name}" has more than {MOST_LEVELS} levels; is it an identifier? leave it out'
+                f'the categorical column "{name}" has more than {MOST_LEVELS} levels; is it an'
+                " identifier? leave it out"
                 " of features"
             )
     if not texts and not found.rows:
@@ -326,6 +368,8 @@ def _undeclared_text(name: str, unknown: UnknownLevels, declared: Sequence[str])
     which = f" ({levels_in_words(unknown.counts)})" if len(levels) > 1 else ""
     allowed = few([shown(level) for level in declared], MOST_DECLARED)
     return (
-        f'{unknown.first}, column "{name}": {shown(levels[0])} is not among the levels listed under categorical'
-        f" ({allowed}); {unknown.rows} row(s) have such a level{which}; correct the data, or add the level to the list"
+        f'{unknown.first}, column "{name}": {shown(levels[0])} is not among the levels listed under'
+        " categorical"
+        f" ({allowed}); {unknown.rows} row(s) have such a level{which}; correct the data, or add"
+        " the level to the list"
     )

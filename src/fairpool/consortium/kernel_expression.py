@@ -22,9 +22,9 @@ def parse_kernel(expression: str, features: int) -> Any:
     """A scikit-learn kernel from an expression.
 
     Args:
-        expression: rbf, exponential, matern32, matern52 and linear, with + and * and numbers. `rbf(2.0)` starts at
-            length scale 2, plain `rbf` at the root of the number of features; every term that has no number of its
-            own gets an amplitude, starting at 1.
+        expression: rbf, exponential, matern32, matern52 and linear, with + and * and numbers.
+            `rbf(2.0)` starts at length scale 2, plain `rbf` at the root of the number of features;
+            every term that has no number of its own gets an amplitude, starting at 1.
         features: Number of features p: each kernel has one length scale per feature (ARD).
 
     >>> parse_kernel("rbf + 0.25 * exponential(3)", 4)
@@ -51,9 +51,9 @@ def _evaluate(node: ast.expr, expression: str, features: int) -> Any:
             return sk.DotProduct()
         case ast.Name(id=name) if name in ATOMS:
             return ATOMS[name](np.full(features, features**0.5))
-        case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=int() | float() as scale)], keywords=[]) if (
-            name in ATOMS and 0 < scale < np.inf
-        ):
+        case ast.Call(
+            func=ast.Name(id=name), args=[ast.Constant(value=int() | float() as scale)], keywords=[]
+        ) if name in ATOMS and 0 < scale < np.inf:
             return ATOMS[name](np.full(features, float(scale)))
     raise KernelError(_refusal(expression, f"it cannot use {shown(ast.unparse(node))}"))
 
@@ -61,11 +61,16 @@ def _evaluate(node: ast.expr, expression: str, features: int) -> Any:
 def _with_amplitudes(kernel: Any) -> Any:
     if isinstance(kernel, sk.Sum):
         return _with_amplitudes(kernel.k1) + _with_amplitudes(kernel.k2)
-    return kernel if any(isinstance(leaf, sk.ConstantKernel) for leaf in leaves(kernel)) else 1.0 * kernel
+    return (
+        kernel
+        if any(isinstance(leaf, sk.ConstantKernel) for leaf in leaves(kernel))
+        else 1.0 * kernel
+    )
 
 
 def _refusal(expression: str, what: str) -> str:
     return (
-        f'kernel "{cut(expression)}": {what}; write {", ".join(ATOMS)} or linear, with + and * and positive numbers,'
+        f'kernel "{cut(expression)}": {what}; write {", ".join(ATOMS)} or linear, with + and * and'
+        " positive numbers,"
         ' such as "rbf + exponential"'
     )

@@ -1,8 +1,10 @@
-"""The levels of categorical columns: where they come from, which are left out, and what to tell the operator.
+"""The levels of categorical columns: where they come from, which are left out, and what to tell the
+operator.
 
-Levels go into every reward file. So they come from the configuration or the public data; otherwise only those that at
-least two parties have are listed, since a level of one party alone would tell the others about its rows. The warnings
-here name such levels: they are for the operator, and for nobody else.
+Levels go into every reward file. So they come from the configuration or the public data; otherwise
+only those that at least two parties have are listed, since a level of one party alone would tell
+the others about its rows. The warnings here name such levels: they are for the operator, and for
+nobody else.
 """
 
 from collections import Counter
@@ -56,7 +58,9 @@ def level_warnings(
         seen = {level for found in surveys.values() for level in found.levels[name]}
         unused = [f'"{level}"' for level in levels if level not in seen]
         if unused:
-            warnings.append(f"{column}: listed levels that no row has: {few(unused)}; look for another spelling")
+            warnings.append(
+                f"{column}: listed levels that no row has: {few(unused)}; look for another spelling"
+            )
     else:
         warnings += _none_of_these(column, name, levels, surveys=surveys)
         warnings += _many_numbers(column, levels)
@@ -65,22 +69,29 @@ def level_warnings(
     return warnings
 
 
-def _none_of_these(column: str, name: str, levels: Sequence[str], *, surveys: dict[str, Survey]) -> list[str]:
+def _none_of_these(
+    column: str, name: str, levels: Sequence[str], *, surveys: dict[str, Survey]
+) -> list[str]:
     parties = [found for found in surveys.values() if found.source.is_party]
     unknown, warnings = _unknown(name, levels, parties), []
     if unknown and PUBLIC in surveys:
         warnings.append(
-            f'{column}: levels that public data lack ({few(unknown)}) count as "none of these"; {REMEDY}, or add rows'
+            f'{column}: levels that public data lack ({few(unknown)}) count as "none of these";'
+            f" {REMEDY}, or add rows"
             " with them to the public data"
         )
     elif unknown:
         warnings.append(
-            f"{column}: levels that occur at one party only ({few(unknown)}) are not told to the others; they count as"
+            f"{column}: levels that occur at one party only ({few(unknown)}) are not told to the"
+            " others; they count as"
             f' "none of these" ({REMEDY})'
         )
     tested = _unknown(name, levels, [surveys[TEST]]) if TEST in surveys else []
     if tested:
-        warnings.append(f'{column}: levels that models do not know ({few(tested)}) count as "none of these"; {REMEDY}')
+        warnings.append(
+            f'{column}: levels that models do not know ({few(tested)}) count as "none of these";'
+            f" {REMEDY}"
+        )
     return warnings
 
 
@@ -97,7 +108,10 @@ def _unknown(name: str, levels: Sequence[str], sources: Sequence[Survey]) -> lis
 def _many_numbers(column: str, levels: Sequence[str]) -> list[str]:
     if len(levels) <= MANY_NUMBERS or not all(_is_number(level) for level in levels):
         return []
-    return [f"{column} has {len(levels)} levels, all of them numbers; if it is a quantity, do not list it there"]
+    return [
+        f"{column} has {len(levels)} levels, all of them numbers; if it is a quantity, do not list"
+        " it there"
+    ]
 
 
 def _is_number(level: str) -> bool:

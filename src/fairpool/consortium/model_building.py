@@ -1,4 +1,6 @@
-"""The model that the configuration asks for, with hyperparameters given or learned before any data is valued."""
+"""The model that the configuration asks for, with hyperparameters given or learned before any data
+is valued.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,16 +23,19 @@ from fairpool.tables.arrays import FloatArray
 from fairpool.tables.encoding import TableEncoding
 
 LEARN_ROWS = {"gp": 1000, "sparse_gp": 4000, "blr": 100_000, "network": 100_000}
-"""From how many rows hyperparameters are learned at most; more would take long and change little."""
+"""From how many rows hyperparameters are learned at most; more would take long and change little.
+"""
 
 START_NOISE = 0.3
-"""Where the search for the noise variance starts, in units of the standardised target's variance."""
+"""Where the search for the noise variance starts, in units of the standardised target's variance.
+"""
 
 LEAST_CLUSTER = 5
 """An inducing point is the mean of at least this many rows, so that it shows none of them."""
 
 MODEL_SEED = 0
-"""Of k-means and of the network: not secret, since it has nothing to do with the noise on labels."""
+"""Of k-means and of the network: not secret, since it has nothing to do with the noise on labels.
+"""
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,18 @@ class BuiltModel:
 
 
 def build_model(
-    section: ModelSection, X: FloatArray, y: FloatArray, origin: str, encoding: TableEncoding, public: bool
+    section: ModelSection,
+    X: FloatArray,
+    y: FloatArray,
+    origin: str,
+    encoding: TableEncoding,
+    public: bool,
 ) -> BuiltModel:
-    """Make the model, and learn what is to be learned from X [m, p], y [m] (public rows, or else the pool's).
+    """Make the model, and learn what is to be learned from X [m, p], y [m] (public rows, or else
+    the pool's).
 
-    What is learned from the parties' own rows is rounded, since it goes into every reward file: from exact means and
-    sums a party could subtract its own rows.
+    What is learned from the parties' own rows is rounded, since it goes into every reward file:
+    from exact means and sums a party could subtract its own rows.
     """
     rng = np.random.default_rng(MODEL_SEED)
     if len(X) > (most := LEARN_ROWS[section.kind]):
@@ -87,8 +98,13 @@ def build_model(
         model, notes = learned.model, learned.notes
         model = model if public else _rounded(model)
     settings = _describe(model, encoding)
-    if isinstance(model, SparseGaussianProcess) and len(model.inducing_points) < section.inducing_points:
-        settings["inducing points"] += f" ({section.inducing_points} asked for; clusters of few rows are left out)"
+    if (
+        isinstance(model, SparseGaussianProcess)
+        and len(model.inducing_points) < section.inducing_points
+    ):
+        settings["inducing points"] += (
+            f" ({section.inducing_points} asked for; clusters of few rows are left out)"
+        )
     origin = origin if section.learn else f"given; scaling from {origin}"
     return BuiltModel(model, origin, settings, notes)
 
@@ -104,14 +120,20 @@ def _rounded(model: Any) -> Any:
 
 def _describe(model: Any, encoding: TableEncoding) -> dict[str, str]:
     deviation = np.sqrt(model.noise_variance)
-    found = {"noise": f"{deviation * encoding.scale:.4g} {encoding.target} ({deviation:.3g} standard deviations)"}
+    found = {
+        "noise": f"{deviation * encoding.scale:.4g} {encoding.target} ({deviation:.3g} standard deviations)"
+    }
     if isinstance(model, GaussianProcess | SparseGaussianProcess):
         found["kernel"] = str(model.kernel)
-        scales = [leaf.length_scale for leaf in leaves(model.kernel) if hasattr(leaf, "length_scale")]
+        scales = [
+            leaf.length_scale for leaf in leaves(model.kernel) if hasattr(leaf, "length_scale")
+        ]
         if scales:  # a long length scale means that the feature hardly matters
             shortest = np.min([np.broadcast_to(s, len(encoding.features)) for s in scales], axis=0)
             ranked = [encoding.features[k] for k in np.argsort(shortest)]
-            found["numbers, most relevant first"] = ", ".join(name for name in ranked if name in encoding.numbers)
+            found["numbers, most relevant first"] = ", ".join(
+                name for name in ranked if name in encoding.numbers
+            )
     if isinstance(model, SparseGaussianProcess):
         found["inducing points"] = str(len(model.inducing_points))
     if isinstance(model, BayesianLinearRegression):

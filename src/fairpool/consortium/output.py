@@ -1,4 +1,6 @@
-"""What a run writes: the operator's folder and one folder per party, all of it at once or none of it."""
+"""What a run writes: the operator's folder and one folder per party, all of it at once or none of
+it.
+"""
 
 import csv
 import ctypes
@@ -29,30 +31,44 @@ from fairpool.report.report import Context, render_report
 
 REWARD_FILE = "reward.safetensors"
 NO_OPTIMUM = (
-    "The search for the model's hyperparameters did not end at an optimum, so that another model may fit the data"
-    " better. Everybody's values and rewards depend on them. The operator's report says what happened."
+    "The search for the model's hyperparameters did not end at an optimum, so that another model"
+    " may fit the data"
+    " better. Everybody's values and rewards depend on them. The operator's report says what"
+    " happened."
 )
 """What a letter says where learning ended early, or at the end of the range searched."""
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
-RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{kind}{k}" for kind in ("COM", "LPT") for k in range(1, 10))}
+RESERVED = {
+    "CON",
+    "PRN",
+    "AUX",
+    "NUL",
+    *(f"{kind}{k}" for kind in ("COM", "LPT") for k in range(1, 10)),
+}
 """Names that some systems do not allow."""
 
 
 def refuse_output(out: Path, force: bool) -> None:
-    """Refuse a place that cannot be written to, before anything is computed, and to replace anything unless told to.
+    """Refuse a place that cannot be written to, before anything is computed, and to replace
+    anything unless told to.
 
     What is replaced is only what a run of ours wrote.
     """
     above = next(folder for folder in out.absolute().parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
-        raise DataError(f"{out}: cannot be written, as {above} is no folder to write in; give another --out")
+        raise DataError(
+            f"{out}: cannot be written, as {above} is no folder to write in; give another --out"
+        )
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     if not force:
         raise DataError(f"{out} exists already; give another --out, or --force to replace it")
     if not (out / "operator" / "result.json").is_file():
-        raise DataError(f"{out} exists and is not the output of a run; --force replaces only that; give another --out")
+        raise DataError(
+            f"{out} exists and is not the output of a run; --force replaces only that; give another"
+            " --out"
+        )
 
 
 def write_output(run: Run, out: Path, force: bool) -> None:
@@ -67,7 +83,9 @@ def write_output(run: Run, out: Path, force: bool) -> None:
         _write_parties(run, partial / "parties")
         _put_in_place(partial, out)
     except OSError as error:
-        raise DataError(f"{out}: cannot be written ({error.strerror or error}); give another --out") from None
+        raise DataError(
+            f"{out}: cannot be written ({error.strerror or error}); give another --out"
+        ) from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -131,7 +149,10 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
             own = f"It contains sums over all rows{noise}, and with them a row of another party, as all parties agreed."
     sentences = [own]
     if any(note.code == FEW_ROWS and note.party == result.game.names[i] for note in run.notes):
-        sentences.append("The other parties have few rows for a model of this size, so that it tells much about them.")
+        sentences.append(
+            "The other parties have few rows for a model of this size, so that it tells much about"
+            " them."
+        )
     if preparation.public is None:
         learned = "scaling and hyperparameters"
         if kind == "sparse_gp":
@@ -143,7 +164,9 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
         sentences.append("Its scaling and hyperparameters come from public data.")
     sentences.append("It names no other party. The seed of the noise stays with the operator.")
     if result.game.n == 2:
-        sentences.append("With two parties, the numbers in this letter tell the value of the other's data.")
+        sentences.append(
+            "With two parties, the numbers in this letter tell the value of the other's data."
+        )
     return tuple(sentences)
 
 
@@ -151,7 +174,9 @@ def result_of(run: Run) -> dict[str, Any]:
     """The run as plain JSON."""
     found = run.collaboration.to_dict()
     folders = folder_names(run.collaboration.game.names)
-    for party, folder, residual in zip(found["parties"], folders, run.residuals.tolist(), strict=True):
+    for party, folder, residual in zip(
+        found["parties"], folders, run.residuals.tolist(), strict=True
+    ):
         party["folder"] = f"parties/{folder}"
         party["label_residual"] = residual if np.isfinite(residual) else None
     return {
@@ -159,7 +184,11 @@ def result_of(run: Run) -> dict[str, Any]:
         "name": run.preparation.configuration.name,
         **found,
         "warnings": list(run.warnings),
-        "model": {"origin": run.built.origin, "optimum_reached": run.built.optimum_reached, **run.built.settings},
+        "model": {
+            "origin": run.built.origin,
+            "optimum_reached": run.built.optimum_reached,
+            **run.built.settings,
+        },
         "test": None if run.scores is None else asdict(run.scores),
     }
 

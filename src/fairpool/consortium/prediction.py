@@ -38,8 +38,11 @@ class Predictions:
     notes: tuple[Note, ...] = ()
 
 
-def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Progress = no_progress) -> Predictions:
-    """Predict every row of a table: mean, standard deviation and 95% interval, in the target's own units.
+def predict_file(
+    reward_file: Path, data: Path, out: Path | None, progress: Progress = no_progress
+) -> Predictions:
+    """Predict every row of a table: mean, standard deviation and 95% interval, in the target's own
+    units.
 
     Args:
         reward_file: The model.
@@ -47,14 +50,21 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
         out: A CSV file to write, atomically.
         progress: Called as rows are done.
 
-    A level that the model does not know is treated as none of the known ones, with a note for its column.
+    A level that the model does not know is treated as none of the known ones, with a note for its
+    column.
     """
     reward = load_reward(reward_file)
     if reward.encoding is None:
-        raise DataError(f"{reward_file}: it knows no column names; use fairpool.load_reward in Python instead")
+        raise DataError(
+            f"{reward_file}: it knows no column names; use fairpool.load_reward in Python instead"
+        )
     encoding = reward.encoding
     source = Source.find("data to predict", str(data), Path(), remedy="give another --data")
-    if out is not None and out.exists() and any(out.samefile(file) for file in (reward_file, *source.files)):
+    if (
+        out is not None
+        and out.exists()
+        and any(out.samefile(file) for file in (reward_file, *source.files))
+    ):
         raise DataError(f"{out} is the reward or the data itself; give another --out")
     notes = _look_at_data(source, encoding, progress)
     rows: list[list[float]] = []
@@ -62,7 +72,9 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
         for batch in read_batches(file, encoding.numbers, encoding.categories):
             mean, variance = encoding.decode(*reward.predict(encoding.encode(batch.columns)))
             deviation = np.sqrt(variance)
-            rows += np.column_stack([mean, deviation, mean - Z_95 * deviation, mean + Z_95 * deviation]).tolist()
+            rows += np.column_stack(
+                [mean, deviation, mean - Z_95 * deviation, mean + Z_95 * deviation]
+            ).tolist()
             progress(f"predicting {file.name}", len(rows))
     predictions = Predictions(names=(encoding.target, *COLUMNS), rows=rows, notes=tuple(notes))
     if out is not None:
@@ -72,7 +84,11 @@ def predict_file(reward_file: Path, data: Path, out: Path | None, progress: Prog
 
 def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -> list[Note]:
     """Refuse what cannot be predicted, with every problem; note levels that the model does not know."""
-    levels = {column.name: column.levels for column in encoding.columns if isinstance(column, CategoryColumn)}
+    levels = {
+        column.name: column.levels
+        for column in encoding.columns
+        if isinstance(column, CategoryColumn)
+    }
     columns = Columns(encoding.numbers, encoding.categories, levels=levels, chosen=False)
     problems: list[str] = []
     for file in source.files:
@@ -83,7 +99,9 @@ def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -
     if problems:
         raise DataError(*problems)
     found = survey(source, columns, Workers(progress=progress))
-    problems = fault_texts(found.faults, columns, "fill it in" if found.missing.total() == 1 else "fill them in")
+    problems = fault_texts(
+        found.faults, columns, "fill it in" if found.missing.total() == 1 else "fill them in"
+    )
     if problems:
         raise DataError(*(f"{source.owner}: {problem}" for problem in problems))
     notes = []
@@ -116,7 +134,11 @@ def describe_reward(file: Path) -> dict[str, Any]:
     kind = kinds[type(model).__name__]
     if getattr(model, "features", None) is not None:
         kind += " on a network's last hidden layer"
-    noise = f"variance {reward.eta:.6g}" if np.isfinite(reward.eta) else "all: none of the others' data went in"
+    noise = (
+        f"variance {reward.eta:.6g}"
+        if np.isfinite(reward.eta)
+        else "all: none of the others' data went in"
+    )
     encoding = reward.encoding
     return {
         "reward for": reward.party,

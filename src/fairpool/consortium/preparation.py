@@ -1,4 +1,5 @@
-"""Everything that can be known before computing: the configuration, the files, and how tables become numbers.
+"""Everything that can be known before computing: the configuration, the files, and how tables
+become numbers.
 
 All problems are found at once, so that an operator can write to all parties in one go.
 """
@@ -68,7 +69,8 @@ class Preparation:
 def prepare(folder: Path, workers: Workers | None = None) -> Preparation:
     """Read the configuration and look at all data once; refuse with every problem that is found.
 
-    Problems of the configuration come first, then those of each source in the configuration's order.
+    Problems of the configuration come first, then those of each source in the configuration's
+    order.
     """
     workers = workers or Workers()
     file = read_configuration(folder)
@@ -86,12 +88,15 @@ def prepare(folder: Path, workers: Workers | None = None) -> Preparation:
     columns = wanted_columns(configuration, features)
     surveys: dict[str, Survey] = {}
     for source in sources:
-        # What can be looked at is, even where other files have problems: all of them are to be told at once.
+        # What can be looked at is, even where other files have problems: all of them are to be told
+        # at once.
         readable = replace(source, files=tuple(file for file in source.files if file in heads))
         found = _try(problems[source.owner], survey, readable, columns, workers)
         if found is not None and readable.files:
             surveys[source.owner] = found
-            problems[source.owner] += survey_problems(found, columns, may_miss=configuration.missing == "drop")
+            problems[source.owner] += survey_problems(
+                found, columns, may_miss=configuration.missing == "drop"
+            )
     general = [*file.problems, *_privacy_problems(configuration)]
     if own:
         general += column_problems(configuration, features, list(heads))
@@ -123,10 +128,11 @@ def prepare(folder: Path, workers: Workers | None = None) -> Preparation:
 
 
 def refuse_changed_files(preparation: Preparation) -> None:
-    """Refuse to go on where a file is not what was looked at: values and models would be of other data.
+    """Refuse to go on where a file is not what was looked at: values and models would be of other
+    data.
 
-    To be called when all files were read for the last time: a file that is the same before and after was so between,
-    unless somebody put it back in the meantime.
+    To be called when all files were read for the last time: a file that is the same before and
+    after was so between, unless somebody put it back in the meantime.
     """
     now = _hashes(preparation.sources)
     problems = [
@@ -172,8 +178,10 @@ def _privacy_problems(configuration: Configuration) -> list[str]:
     if configuration.model.kind != "gp" or configuration.rewards.share_inputs:
         return []
     return [
-        'model kind "gp": every reward file would contain all parties\' inputs; if all parties agreed to that, set'
-        ' share_inputs = true in [rewards]; otherwise use kind "sparse_gp", "blr" or "network", whose files'
+        'model kind "gp": every reward file would contain all parties\' inputs; if all parties'
+        " agreed to that, set"
+        ' share_inputs = true in [rewards]; otherwise use kind "sparse_gp", "blr" or "network",'
+        " whose files"
         " contain nobody's rows"
     ]
 
@@ -186,13 +194,17 @@ def _wanted_data(configuration: Configuration) -> list[tuple[str, str]]:
     return wanted
 
 
-def _find_sources(configuration: Configuration, folder: Path, problems: dict[str, list[str]]) -> list[Source]:
+def _find_sources(
+    configuration: Configuration, folder: Path, problems: dict[str, list[str]]
+) -> list[Source]:
     wanted = _wanted_data(configuration)
     found = [_try(problems[owner], Source.find, owner, data, folder) for owner, data in wanted]
     return [source for source in found if source is not None]
 
 
-def _read_heads(sources: Sequence[Source], problems: dict[str, list[str]]) -> dict[Path, tuple[str, ...]]:
+def _read_heads(
+    sources: Sequence[Source], problems: dict[str, list[str]]
+) -> dict[Path, tuple[str, ...]]:
     """The column names of every file that can be opened."""
     heads = {}
     for source in sources:
@@ -208,11 +220,16 @@ def _read_heads(sources: Sequence[Source], problems: dict[str, list[str]]) -> di
 def _few_rows_problems(configuration: Configuration, surveys: dict[str, Survey]) -> list[str]:
     """A model with weights is made of sums over rows; of a single row, the sum is that row."""
     owners = [_owner(party.name) for party in configuration.parties]
-    if configuration.model.kind == "gp" or configuration.rewards.share_inputs or not all(o in surveys for o in owners):
+    if (
+        configuration.model.kind == "gp"
+        or configuration.rewards.share_inputs
+        or not all(o in surveys for o in owners)
+    ):
         return []
     total = sum(surveys[owner].rows for owner in owners)
     return [
-        f"{owner}: the other parties together have a single row, which its reward would show; add rows, or set"
+        f"{owner}: the other parties together have a single row, which its reward would show; add"
+        " rows, or set"
         " share_inputs = true in [rewards] if all parties agreed to that"
         for owner in owners
         if total - surveys[owner].rows == 1
@@ -235,17 +252,23 @@ def _fix_encoding(
     configuration: Configuration, features: Sequence[str], surveys: dict[str, Survey]
 ) -> tuple[TableEncoding, list[Note]]:
     """Scaling from public data, or else from all parties' training data; test rows never take part."""
-    parties, public = [surveys[_owner(party.name)] for party in configuration.parties], surveys.get(PUBLIC)
+    parties, public = (
+        [surveys[_owner(party.name)] for party in configuration.parties],
+        surveys.get(PUBLIC),
+    )
     moments, problems, notes = Moments(), list[str](), list[Note]()
     for found in [public] if public else parties:
         moments.merge(found.moments)
     means, scales = moments.mean.tolist(), moments.deviation.tolist()
     if public is None:
-        # They go into every reward file, and from exact sums over all rows a party could subtract its own.
+        # They go into every reward file, and from exact sums over all rows a party could subtract
+        # its own.
         means, scales = rounded_scaling(means, scales)
     target, columns = configuration.target, list[NumberColumn | CategoryColumn]()
     if scales[-1] == 0:
-        problems.append(f'the target "{target}" has the same value everywhere; there is nothing to learn')
+        problems.append(
+            f'the target "{target}" has the same value everywhere; there is nothing to learn'
+        )
     numbers = [name for name in features if name not in configuration.categorical]
     for name in features:
         if name in numbers:
@@ -267,5 +290,6 @@ def rounded_scaling(means: list[float], scales: list[float]) -> tuple[list[float
     """Scales to two digits, means to a tenth of them: as good for scaling, and no exact sums over anybody's rows."""
     rounded = [float(f"{scale:.1e}") for scale in scales]
     return [
-        round(mean / (0.1 * scale)) * 0.1 * scale if scale else mean for mean, scale in zip(means, rounded, strict=True)
+        round(mean / (0.1 * scale)) * 0.1 * scale if scale else mean
+        for mean, scale in zip(means, rounded, strict=True)
     ], rounded

@@ -81,17 +81,28 @@ def execute(
         preparation: From `prepare`.
         rho: Instead of the configuration's.
         seed: Of the noise, to repeat an earlier run; by default a fresh secret one.
-        workers: Who values coalitions and reads tables, who is told about it, and where values are kept meanwhile.
+        workers: Who values coalitions and reads tables, who is told about it, and where values are
+            kept meanwhile.
     """
     workers = workers or Workers()
-    configuration, encoding, progress = preparation.configuration, preparation.encoding, workers.progress
+    configuration, encoding, progress = (
+        preparation.configuration,
+        preparation.encoding,
+        workers.progress,
+    )
     seed = secrets.randbits(128) if seed is None else seed
     exact = configuration.model.kind == "gp"
     if exact:
         _refuse_too_many(preparation, workers.here)
     seen = _share_of_keys(preparation)
-    samples = [_sample(s, encoding, None if exact else SAMPLE_ROWS, progress, seen) for s in preparation.parties]
-    parties = [Party(section.name, X, y) for section, (X, y, _) in zip(configuration.parties, samples, strict=True)]
+    samples = [
+        _sample(s, encoding, None if exact else SAMPLE_ROWS, progress, seen)
+        for s in preparation.parties
+    ]
+    parties = [
+        Party(section.name, X, y)
+        for section, (X, y, _) in zip(configuration.parties, samples, strict=True)
+    ]
     progress("learning hyperparameters")
     built = _build(preparation, parties, progress)
     data: Sequence[Party] | Sequence[PartySummary] = parties
@@ -118,7 +129,13 @@ def execute(
         X, y, test_keys = _sample(preparation.test, encoding, None, progress, seen)
         scores = score_models(collaboration, X, y, encoding.scale)
     duplicates = duplicates_of_keys([p.name for p in parties], [keys for *_, keys in samples], seen)
-    notes = [*preparation.notes, *built.notes, *workers.notes, *collaboration.scheme.notes, *duplicates.notes]
+    notes = [
+        *preparation.notes,
+        *built.notes,
+        *workers.notes,
+        *collaboration.scheme.notes,
+        *duplicates.notes,
+    ]
     notes += outlier_notes(preparation, parties)
     notes += overlap_notes(samples, test_keys, seen)
     if configuration.model.kind == "network" and preparation.public is None:
@@ -137,11 +154,14 @@ def execute(
     )
 
 
-def _sample(survey: Survey, encoding: TableEncoding, most: int | None, progress: Progress, seen: float = 0.0) -> Sample:
-    """All rows of a source, or a fair sample of them (those of the smallest keys), and the keys to find copies by.
+def _sample(
+    survey: Survey, encoding: TableEncoding, most: int | None, progress: Progress, seen: float = 0.0
+) -> Sample:
+    """All rows of a source, or a fair sample of them (those of the smallest keys), and the keys to
+    find copies by.
 
-    Of the keys, those below a share `seen` of their range are kept: the same ones at every party, so that copies are
-    found in that share as they would be in all.
+    Of the keys, those below a share `seen` of their range are kept: the same ones at every party,
+    so that copies are found in that share as they would be in all.
     """
     X, y = np.empty((0, len(encoding.features))), np.empty(0)
     kept, keys = np.empty(0, dtype=np.uint64), []
@@ -172,7 +192,9 @@ def _build(preparation: Preparation, parties: Sequence[Party], progress: Progres
     section, encoding = preparation.configuration.model, preparation.encoding
     if preparation.public is not None:
         X, y, _ = _sample(preparation.public, encoding, 20 * SAMPLE_ROWS, progress)
-        return build_model(section, X, y, f"public data ({preparation.public.rows} rows)", encoding, True)
+        return build_model(
+            section, X, y, f"public data ({preparation.public.rows} rows)", encoding, True
+        )
     X, y = (np.concatenate([getattr(party, a) for party in parties]) for a in ("X", "y"))
     total = sum(s.rows for s in preparation.parties)
     return build_model(section, X, y, f"all parties' data ({total} rows)", encoding, False)

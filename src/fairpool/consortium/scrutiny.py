@@ -1,4 +1,6 @@
-"""What the operator should look at before handing anything out: outliers, overlaps, few rows, odd labels."""
+"""What the operator should look at before handing anything out: outliers, overlaps, few rows, odd
+labels.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -39,23 +41,33 @@ def outlier_notes(preparation: Preparation, parties: Sequence[Party]) -> Iterato
     encoding = preparation.encoding
     X, y = (np.concatenate([getattr(party, a) for party in parties]) for a in ("X", "y"))
     at = {name: k for k, name in enumerate(encoding.features)}
-    scaling = {c.name: (X[:, at[c.name]], c.mean, c.scale) for c in encoding.columns if isinstance(c, NumberColumn)}
+    scaling = {
+        c.name: (X[:, at[c.name]], c.mean, c.scale)
+        for c in encoding.columns
+        if isinstance(c, NumberColumn)
+    }
     scaling[encoding.target] = (y, encoding.mean, encoding.scale)
     for name, (values, mean, scale) in scaling.items():
         middle = float(np.median(values))
         spread = float(np.median(np.abs(values - middle)))
-        for section, found in zip(preparation.configuration.parties, preparation.parties, strict=True):
+        for section, found in zip(
+            preparation.configuration.parties, preparation.parties, strict=True
+        ):
             for extreme in found.extremes.get(name, []):
                 if spread and abs((extreme.value - mean) / scale - middle) > FAR * spread:
                     where = line_of(extreme.file, extreme.row)
                     text = (
-                        f'{found.source.owner}: {extreme.file}, {where}, column "{name}": {extreme.value:g} is far from'
-                        f" all others (the middle is {mean + scale * middle:g}); if it is an error, correct it"
+                        f'{found.source.owner}: {extreme.file}, {where}, column "{name}":'
+                        f" {extreme.value:g} is far from"
+                        f" all others (the middle is {mean + scale * middle:g}); if it is an error,"
+                        " correct it"
                     )
                     yield Note(code="outlier", party=section.name, text=text)
 
 
-def overlap_notes(samples: Sequence[Sample], test_keys: NDArray[np.uint64], seen: float) -> Iterator[Note]:
+def overlap_notes(
+    samples: Sequence[Sample], test_keys: NDArray[np.uint64], seen: float
+) -> Iterator[Note]:
     """Test rows that took part in training."""
     wanted = np.unique(test_keys)
     found = np.zeros(len(wanted), dtype=bool)
@@ -71,10 +83,15 @@ def few_rows_notes(result: Collaboration) -> Iterator[Note]:
     """A model of d weights holds a sum over the others' rows; of fewer than d rows, it tells much about each."""
     for i, (name, model) in enumerate(zip(result.game.names, result.models, strict=True)):
         others = sum(result.game.rows) - result.game.rows[i]
-        if isinstance(model.posterior, WeightPosterior) and 0 < others < len(model.posterior.factor) and model.tau:
+        if (
+            isinstance(model.posterior, WeightPosterior)
+            and 0 < others < len(model.posterior.factor)
+            and model.tau
+        ):
             weights = len(model.posterior.factor)
             text = (
-                f'the others together have {others} rows, fewer than the {weights} weights of the model for "{name}":'
+                f"the others together have {others} rows, fewer than the {weights} weights of the"
+                f' model for "{name}":'
                 " it tells much about each of those rows"
             )
             yield Note(code=FEW_ROWS, party=name, text=text)
@@ -85,7 +102,9 @@ def residual_notes(parties: Sequence[Party], residuals: FloatArray) -> Iterator[
     for party, residual in zip(parties, residuals, strict=True):
         if residual > SUSPICIOUS_RESIDUAL:
             text = (
-                f'the labels of "{party.name}" are {residual:.1f} predicted standard deviations from what the others\''
-                " data predict; look for another unit, a shifted column, or wrong labels (its value does not show them)"
+                f'the labels of "{party.name}" are {residual:.1f} predicted standard deviations'
+                " from what the others'"
+                " data predict; look for another unit, a shifted column, or wrong labels (its value"
+                " does not show them)"
             )
             yield Note(code="odd labels", party=party.name, text=text)

@@ -37,9 +37,11 @@ def summarise_files(
     model: WeightModel,
     workers: Workers | None = None,
 ) -> PartySummary:
-    """A party's sufficient statistics, from its files; rows in which something is missing are left out.
+    """A party's sufficient statistics, from its files; rows in which something is missing are left
+    out.
 
-    The same as `model.summarise` of all rows at once, up to rounding, and the same to the last bit for any workers.
+    The same as `model.summarise` of all rows at once, up to rounding, and the same to the last bit
+    for any workers.
 
     Args:
         name: The party.
@@ -54,11 +56,15 @@ def summarise_files(
     d = probe.shape[1] - 1
     gram, moment, rows = np.zeros((d, d)), np.zeros(d), 0
     shared = encoding, model, d, workers.executor is None or len(pieces) == 1
-    with threadpool_limits(1, "blas"):  # more threads would round differently than workers, which have one each
+    with threadpool_limits(
+        1, "blas"
+    ):  # more threads would round differently than workers, which have one each
         size = max(1, min(ROUND, ROUND_BYTES // (8 * max(d, 1) ** 2)))
         for start in range(0, len(pieces), size):
             some = pieces[start : start + size]
-            for part in workers.map(_sum_up, shared, some, f"summarising {name}", before=start, total=len(pieces)):
+            for part in workers.map(
+                _sum_up, shared, some, f"summarising {name}", before=start, total=len(pieces)
+            ):
                 gram, moment, rows = gram + part[0], moment + part[1], rows + part[2]
     return PartySummary(name, gram, moment, model.noise_variance, rows, inputs, probe)
 
@@ -68,7 +74,9 @@ def _sum_up(shared: tuple[TableEncoding, WeightModel, int, bool], piece: Piece) 
     step = max(1024, min(BATCH_ROWS, BLOCK_VALUES // max(d, 1)))
     gram, moment, rows = np.zeros((d, d)), np.zeros(d), 0
     numbers = (*encoding.numbers, encoding.target)
-    for batch in read_batches(piece.file, numbers, encoding.categories, groups=piece.groups, threads=threads):
+    for batch in read_batches(
+        piece.file, numbers, encoding.categories, groups=piece.groups, threads=threads
+    ):
         with np.errstate(invalid="ignore", over="ignore"):
             for start in range(0, batch.columns.num_rows, step):
                 X, y = encode_complete(batch.columns.slice(start, step), encoding)
@@ -77,7 +85,9 @@ def _sum_up(shared: tuple[TableEncoding, WeightModel, int, bool], piece: Piece) 
                 moment += part[1]
                 rows += len(y)
     if not (np.isfinite(gram).all() and np.isfinite(moment).all()):
-        raise DataError(f"{piece.file}: a value is infinite, or too large to be squared; correct it")
+        raise DataError(
+            f"{piece.file}: a value is infinite, or too large to be squared; correct it"
+        )
     return gram, moment, rows
 
 
@@ -85,7 +95,9 @@ def encode_complete(table: pa.Table, encoding: TableEncoding) -> tuple[FloatArra
     """The rows of a table in which nothing is missing, as the model sees them: X [m, p] and y [m]."""
     X, y = encoding.encode(table), encoding.encode_target(table)
     # The minimum is NaN as soon as one value is: hardly any time for tables without missing values.
-    if np.isnan(X.min(initial=0.0) + y.min(initial=0.0)) or any(table[name].null_count for name in encoding.categories):
+    if np.isnan(X.min(initial=0.0) + y.min(initial=0.0)) or any(
+        table[name].null_count for name in encoding.categories
+    ):
         complete = complete_rows(table)
         return X[complete], y[complete]
     return X, y
@@ -107,7 +119,8 @@ def row_keys(X: FloatArray, y: FloatArray) -> NDArray[np.uint64]:
     """One 64-bit key per row [m], the same for identical rows and hardly ever for others (2**-64 a pair)."""
     key = np.full(len(y), 0x9E3779B97F4A7C15, dtype=np.uint64)
     for column in (*X.T, y):
-        # The finaliser of splitmix64 after each column: every bit of it depends on every bit before.
+        # The finaliser of splitmix64 after each column: every bit of it depends on every bit
+        # before.
         key ^= (column + 0.0).view(np.uint64)  # -0 is 0
         key *= np.uint64(0xBF58476D1CE4E5B9)
         key ^= key >> np.uint64(30)

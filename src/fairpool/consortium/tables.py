@@ -1,4 +1,6 @@
-"""Parties' tables: CSV and Parquet files, read batch by batch, so that a file may be larger than memory."""
+"""Parties' tables: CSV and Parquet files, read batch by batch, so that a file may be larger than
+memory.
+"""
 
 import contextlib
 import csv
@@ -53,11 +55,15 @@ class Source:
         return self.owner not in (PUBLIC, TEST)
 
     @classmethod
-    def find(cls, owner: str, pattern: str, folder: Path, remedy: str = IN_THE_CONFIGURATION) -> "Source":
+    def find(
+        cls, owner: str, pattern: str, folder: Path, remedy: str = IN_THE_CONFIGURATION
+    ) -> "Source":
         """The files that a path, folder or glob stands for, relative to a folder; the remedy is for where none is."""
         path = folder / pattern
         if path.is_dir():
-            files = sorted(f for f in path.iterdir() if f.suffix.lower() in SUFFIXES and f.is_file())
+            files = sorted(
+                f for f in path.iterdir() if f.suffix.lower() in SUFFIXES and f.is_file()
+            )
             if not files:
                 raise DataError(f"{owner}: the folder {path} has no .csv or .parquet file")
         elif path.is_file():
@@ -109,7 +115,9 @@ class Batch:
 
     def place(self, row: int) -> Place:
         """Where a row of the batch (from 0) is."""
-        return Place(self.file, *self.where[row]) if self.where else Place(self.file, self.first + row)
+        return (
+            Place(self.file, *self.where[row]) if self.where else Place(self.file, self.first + row)
+        )
 
 
 def column_names(file: Path) -> tuple[str, ...]:
@@ -124,7 +132,9 @@ def column_names(file: Path) -> tuple[str, ...]:
     problems = []
     for name in dict.fromkeys(names):
         if not name.isprintable():
-            problems.append(f"{file}: the column name {name!r} has a control character or line break; rename it")
+            problems.append(
+                f"{file}: the column name {name!r} has a control character or line break; rename it"
+            )
         # Columns without a name are never used, so any number of them will do.
         if name.strip() and names.count(name) > 1:
             problems.append(f'{file}: two columns are named "{name}"; rename or remove one of them')
@@ -142,7 +152,9 @@ def _parquet_names(file: Path) -> tuple[str, ...]:
     try:
         return tuple(pa_parquet.read_schema(file).names)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{file}: not a Parquet file, or damaged; ask for it again ({_first_line(error)})") from None
+        raise DataError(
+            f"{file}: not a Parquet file, or damaged; ask for it again ({_first_line(error)})"
+        ) from None
 
 
 def _csv_names(file: Path) -> tuple[str, ...]:
@@ -173,7 +185,9 @@ def csv_rows(stream: TextIO) -> Iterator[tuple[int, list[str]]]:
                 yield line, row
             line = reader.line_num + 1
     except csv.Error as error:
-        raise DataError(f"line {line}: cannot be read ({error}); look for a quote that is never closed") from None
+        raise DataError(
+            f"line {line}: cannot be read ({error}); look for a quote that is never closed"
+        ) from None
 
 
 def byte_not_utf8(text: str) -> int | None:
@@ -205,8 +219,8 @@ def read_batches(
 ) -> Iterator[Batch]:
     """The rows of a file: `numbers` as float64, `texts` as strings, missing values as nulls.
 
-    Of a Parquet file, `groups` are the row groups to read (None: all), and `first` is the number of their first row.
-    With `threads`, columns are read in parallel; not where several files are.
+    Of a Parquet file, `groups` are the row groups to read (None: all), and `first` is the number of
+    their first row. With `threads`, columns are read in parallel; not where several files are.
     """
     types = {name: pa.float64() for name in numbers} | {name: pa.string() for name in texts}
     most = max(1, min(BATCH_ROWS, BATCH_VALUES // max(len(types), 1)))

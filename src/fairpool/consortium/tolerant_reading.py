@@ -1,4 +1,6 @@
-"""Reading a table that has faults: what can be read is, and what cannot be is noted, so that all of it can be told."""
+"""Reading a table that has faults: what can be read is, and what cannot be is noted, so that all of
+it can be told.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,11 +27,13 @@ TOLERANT_ROWS = 1 << 14
 """So many rows of a CSV file with faults are looked at together."""
 
 
-def read_tolerantly(file: Path, columns: Columns, faults: Faults, *, groups: range, first: int) -> Iterator[Batch]:
+def read_tolerantly(
+    file: Path, columns: Columns, faults: Faults, *, groups: range, first: int
+) -> Iterator[Batch]:
     """The rows of a file that `read_batches` refuses, as far as they can be read.
 
-    Columns that are not there, or of another type, are not in the batches. A value that is not a number is 0 there, so
-    that it counts neither as missing nor as infinite.
+    Columns that are not there, or of another type, are not in the batches. A value that is not a
+    number is 0 there, so that it counts neither as missing nor as infinite.
 
     Args:
         file: A CSV or Parquet file.
@@ -41,7 +45,9 @@ def read_tolerantly(file: Path, columns: Columns, faults: Faults, *, groups: ran
     if not is_parquet(file):
         yield from _read_csv(file, columns, faults)
         return
-    types = {name: pa.float64() for name in columns.numbers} | {name: pa.string() for name in columns.texts}
+    types = {name: pa.float64() for name in columns.numbers} | {
+        name: pa.string() for name in columns.texts
+    }
     unfit = unfit_columns(file, types)
     for name, own_type in unfit.items():
         kind = "lacking" if own_type is None else "type"
@@ -87,7 +93,14 @@ def _rows_of(
             if len(row) == width:
                 yield (number, line), row
             else:
-                faults.note(Fault("width", "", Place(file, number, line), f"{len(row)} values for {width} columns"))
+                faults.note(
+                    Fault(
+                        "width",
+                        "",
+                        Place(file, number, line),
+                        f"{len(row)} values for {width} columns",
+                    )
+                )
     except DataError as error:
         faults.note(Fault("unreadable", "", Place(file, number), f"{file}, {error}"))
 

@@ -27,12 +27,13 @@ def banzhaf(
 
     Args:
         game: The values.
-        method: "exact" (from all 2**n values), "sampled" (from some of them, see `complements`), or "auto": exact up to
-            16 parties, and wherever all values are known.
+        method: "exact" (from all 2**n values), "sampled" (from some of them, see `complements`), or
+            "auto": exact up to 16 parties, and wherever all values are known.
         rng: Seed or generator, for sampling.
-        evaluations: How many coalitions to value at most, for sampling; by default as many as for Shapley values.
-        executor: Who values the coalitions: threads, processes, a Dask client's executor; None: this thread. The
-            numbers do not depend on it.
+        evaluations: How many coalitions to value at most, for sampling; by default as many as for
+            Shapley values.
+        executor: Who values the coalitions: threads, processes, a Dask client's executor; None:
+            this thread. The numbers do not depend on it.
 
     >>> from fairpool import TableGame
     >>> banzhaf(TableGame([0, 7, 5, 8]))
@@ -46,7 +47,10 @@ def banzhaf(
         seed = int(as_generator(rng).integers(2**63))
         found = estimate(game, seed, evaluations, workers)
     return Contributions(
-        read_only(found.values), read_only(found.standard_errors), "banzhaf sampled", found.evaluations
+        read_only(found.values),
+        read_only(found.standard_errors),
+        "banzhaf sampled",
+        found.evaluations,
     )
 
 

@@ -1,17 +1,21 @@
-"""The Banzhaf index from some of the coalitions: random ones, each with its complement, and a linear fit.
+"""The Banzhaf index from some of the coalitions: random ones, each with its complement, and a
+linear fit.
 
-With s_i = 1 for i in C and -1 otherwise, every C as likely, party i's index is 2 E[s_i v_C]: twice its coefficient in
-the best linear approximation of v. Half the difference of v_C and of the complement's value has the same coefficients,
-and all that is even in s has gone from it, such as what pairs of parties have in common. So the coefficients are had by
-least squares from a sample of such differences, and only what is neither linear nor even makes errors. Two cubic
-terms explain some of that, too: the cubes of sum_i s_i and of sum_i v_i s_i, less their own linear approximation, which
-is known exactly, so that they change no coefficient but by chance.
+With s_i = 1 for i in C and -1 otherwise, every C as likely, party i's index is 2 E[s_i v_C]: twice
+its coefficient in the best linear approximation of v. Half the difference of v_C and of the
+complement's value has the same coefficients, and all that is even in s has gone from it, such as
+what pairs of parties have in common. So the coefficients are had by least squares from a sample of
+such differences, and only what is neither linear nor even makes errors. Two cubic terms explain
+some of that, too: the cubes of sum_i s_i and of sum_i v_i s_i, less their own linear approximation,
+which is known exactly, so that they change no coefficient but by chance.
 
-Very small and very large coalitions are rare among all, but their values differ most: without them estimates would
-err to one side, and standard errors be too small. So a part of the sample has every size as often, and each pair is
-weighted by how likely it is among all coalitions, over how likely it was to be drawn.
+Very small and very large coalitions are rare among all, but their values differ most: without them
+estimates would err to one side, and standard errors be too small. So a part of the sample has every
+size as often, and each pair is weighted by how likely it is among all coalitions, over how likely
+it was to be drawn.
 
-The fit need not be right for the standard errors to hold: they are White's, corrected for leverage ("HC3").
+The fit need not be right for the standard errors to hold: they are White's, corrected for leverage
+("HC3").
 """
 
 from math import comb
@@ -70,7 +74,11 @@ def estimate(game: Game, seed: int, evaluations: int, workers: Workers) -> Estim
     )
     tasks = [(seed, start, min(CHUNK, pairs - start)) for start in range(0, pairs, CHUNK)]
     differences = workers.map(
-        half_differences, game.evaluator, tasks, "valuing sampled coalitions", digest=game.evaluator.digest
+        half_differences,
+        game.evaluator,
+        tasks,
+        "valuing sampled coalitions",
+        digest=game.evaluator.digest,
     )
     sampled = np.concatenate([coalitions(game.n, task) for task in tasks])
     signs = np.where(sampled, 1.0, -1.0)
@@ -105,22 +113,30 @@ def half_differences(evaluator: Evaluator, task: Task) -> FloatArray:
 
 
 def _cubic(signs: FloatArray, weights: FloatArray) -> FloatArray:
-    """The cube of each sample's weighted sum of signs, less its best linear approximation over all signs [N].
+    """The cube of each sample's weighted sum of signs, less its best linear approximation over all
+    signs [N].
 
     E[s_i (sum_j w_j s_j)^3] = 3 w_i sum_j w_j^2 - 2 w_i^3.
     """
-    w = weights / max(float(np.abs(weights).max()), TINY)  # squares must neither overflow nor vanish
+    w = weights / max(
+        float(np.abs(weights).max()), TINY
+    )  # squares must neither overflow nor vanish
     w = w / max(float(np.linalg.norm(w)), TINY)
     return np.asarray((signs @ w) ** 3 - signs @ (3 * w * (w @ w) - 2 * w**3))
 
 
-def _fit(terms: FloatArray, differences: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _fit(
+    terms: FloatArray, differences: FloatArray, weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """The terms' coefficients by weighted least squares, and their standard errors [q each]."""
     unit = max(float(np.abs(differences).max()), TINY)
     differences = differences / unit * np.sqrt(weight)  # squares must neither overflow nor vanish
     terms = terms * np.sqrt(weight)[:, None]
-    # The two cubic terms are the same where all parties are worth the same alone: hence the pseudo-inverse.
-    parts = terms @ np.linalg.pinv(terms.T @ terms, rcond=RANK, hermitian=True)  # of samples in coefficients
+    # The two cubic terms are the same where all parties are worth the same alone: hence the
+    # pseudo-inverse.
+    parts = terms @ np.linalg.pinv(
+        terms.T @ terms, rcond=RANK, hermitian=True
+    )  # of samples in coefficients
     coefficients = parts.T @ differences
     leverage = np.einsum("sq,sq->s", parts, terms)
     missed = (differences - terms @ coefficients) / (1 - leverage)
@@ -129,7 +145,9 @@ def _fit(terms: FloatArray, differences: FloatArray, weight: FloatArray) -> tupl
     return unit * coefficients, unit * errors * widening
 
 
-def _within_bounds(game: Game, phi: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _within_bounds(
+    game: Game, phi: FloatArray, errors: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Of submodular values, what party i adds lies between what it adds as the last and as the first."""
     if not game.properties_proved:
         return phi, errors

@@ -15,8 +15,8 @@ class Contributions:
     Attributes:
         values: phi [n].
         standard_errors: [n]; 0 where phi is exact.
-        method: "exact" or "sampled" (Shapley values), "banzhaf", "banzhaf sampled", "standalone", "leave one out" or
-            "given".
+        method: "exact" or "sampled" (Shapley values), "banzhaf", "banzhaf sampled", "standalone",
+            "leave one out" or "given".
         evaluations: How many coalitions were valued to sample phi (0 where phi is exact).
     """
 
@@ -46,6 +46,10 @@ def exactly(values: Any, method: str) -> Contributions:
 
 def as_contributions(phi: "Contributions | Any", n: int) -> Contributions:
     """Contributions of n parties, from themselves or from plain numbers [n] (taken as exact)."""
-    contributions = phi if isinstance(phi, Contributions) else exactly(as_numbers(phi, n, "contributions"), "given")
+    contributions = (
+        phi
+        if isinstance(phi, Contributions)
+        else exactly(as_numbers(phi, n, "contributions"), "given")
+    )
     as_numbers(contributions.values, n, "contributions")
     return contributions

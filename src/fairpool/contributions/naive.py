@@ -23,4 +23,6 @@ def leave_one_out(game: Game) -> Contributions:
     """
     check_game(game)
     everyone = set(range(game.n))
-    return exactly(np.array([game.total - game.value(everyone - {i}) for i in range(game.n)]), "leave one out")
+    return exactly(
+        np.array([game.total - game.value(everyone - {i}) for i in range(game.n)]), "leave one out"
+    )

@@ -1,12 +1,15 @@
-"""Eq. (2) from some of the coalitions: stratified by size, with a surrogate for what can be known without sampling.
+"""Eq. (2) from some of the coalitions: stratified by size, with a surrogate for what can be known
+without sampling.
 
-Paper: Sec. 4.1.1 samples permutations, as the literature does; a party's marginal contributions in them differ so
-much with its position that thousands are needed. Counted by sizes instead,
+Paper: Sec. 4.1.1 samples permutations, as the literature does; a party's marginal contributions in
+them differ so much with its position that thousands are needed. Counted by sizes instead,
 
-    phi_i = v_N / n + 1/n sum over k = 1 .. n-1 of  E[v_S : |S| = k, i in S] - E[v_S : |S| = k, i not in S]
+    phi_i = v_N / n + 1/n sum over k = 1 .. n-1 of  E[v_S : |S| = k, i in S] - E[v_S : |S| = k, i
+    not in S]
 
-every sampled coalition tells about every party, the sizes 1 and n-1 can be known exactly, those where values
-differ most can be sampled most, and what a surrogate explains (`surrogate`) need not be sampled at all.
+every sampled coalition tells about every party, the sizes 1 and n-1 can be known exactly, those
+where values differ most can be sampled most, and what a surrogate explains (`surrogate`) need not
+be sampled at all.
 """
 
 from dataclasses import dataclass
@@ -35,10 +38,12 @@ FEWEST_SAMPLES = 8
 """Of every band, where there is a budget for no more; and .."""
 
 FEWEST_WITH_PARTY = 4
-""".. so many that this number of them is expected to have any given party, and this number to lack it.
+""".. so many that this number of them is expected to have any given party, and this number to lack
+it.
 
-A band whose samples all lack a party tells neither what the party adds there nor how much that varies: standard errors
-were then too small, most of all for the largest contributors, who add most to small coalitions.
+A band whose samples all lack a party tells neither what the party adds there nor how much that
+varies: standard errors were then too small, most of all for the largest contributors, who add most
+to small coalitions.
 """
 
 ENOUGH_SAMPLES = 64
@@ -54,7 +59,9 @@ CHUNK = 128
 """Coalitions per task."""
 
 BYTES_PER_MEMBERSHIP = 26
-"""Of a sampled coalition and a party, at most: whether it is in, twice while more come; what is made of a band's."""
+"""Of a sampled coalition and a party, at most: whether it is in, twice while more come; what is
+made of a band's.
+"""
 
 Memberships = NDArray[np.bool_]
 """Coalitions as rows [N, n]: whether each party is in."""
@@ -85,7 +92,9 @@ def fewest_evaluations(n: int) -> int:
 def _fewest_samples(bands: Bands, n: int) -> NDArray[np.int64]:
     """How many coalitions of each band must be valued at least [bands]."""
     middle = (bands.starts[:-1] + bands.starts[1:] - 1) / 2
-    rarer = np.minimum(middle, n - middle) / n  # the share of coalitions that have a party, or that lack it
+    rarer = (
+        np.minimum(middle, n - middle) / n
+    )  # the share of coalitions that have a party, or that lack it
     return np.maximum(FEWEST_SAMPLES, np.ceil(FEWEST_WITH_PARTY / rarer - 1e-9)).astype(np.int64)
 
 
@@ -94,11 +103,14 @@ def known_coalitions(n: int) -> int:
     return min(2 * n + 2, 1 << n)
 
 
-def estimate(game: Game, seed: int, evaluations: int, target: float | None, workers: Workers) -> Estimate:
-    """Value coalitions, until there are so many or until every standard error is at most the target.
+def estimate(
+    game: Game, seed: int, evaluations: int, target: float | None, workers: Workers
+) -> Estimate:
+    """Value coalitions, until there are so many or until every standard error is at most the
+    target.
 
-    The samples follow from the seed and from the values found so far, whoever computes them, and it is decided on
-    whole rounds when to stop: so the result does not depend on the number of workers.
+    The samples follow from the seed and from the values found so far, whoever computes them, and it
+    is decided on whole rounds when to stop: so the result does not depend on the number of workers.
 
     Args:
         game: The values.
@@ -127,7 +139,8 @@ def estimate(game: Game, seed: int, evaluations: int, target: float | None, work
     while True:
         sizes = _allocate(total, wanted, bands, S, np.random.default_rng([seed, rounds, 0, 1]))
         tasks = [
-            (seed, rounds, start, tuple(sizes[start : start + CHUNK].tolist())) for start in range(0, len(sizes), CHUNK)
+            (seed, rounds, start, tuple(sizes[start : start + CHUNK].tolist()))
+            for start in range(0, len(sizes), CHUNK)
         ]
         found = workers.map(
             sampled_values,
@@ -142,7 +155,9 @@ def estimate(game: Game, seed: int, evaluations: int, target: float | None, work
         v = np.concatenate([v, *found])
         middle, errors, wanted = _middle(S, v, x, z, bands, game.evaluator)
         # Not at the first look: by chance, the few samples of a band may be all alike.
-        if known + len(v) >= evaluations or (target is not None and rounds and errors.max() <= target):
+        if known + len(v) >= evaluations or (
+            target is not None and rounds and errors.max() <= target
+        ):
             break
         total, rounds = min(int(GROWTH * total) + 1, evaluations - known), rounds + 1
     return Estimate(*_within_bounds(game, ends + middle, errors), known + len(v))
@@ -155,7 +170,9 @@ Task = tuple[int, int, int, tuple[int, ...]]
 def coalitions(n: int, task: Task) -> Memberships:
     """Random coalitions of the task's sizes [N, n]."""
     *where, sizes = task
-    ranks = np.random.default_rng([*where, 2]).random((len(sizes), n)).argsort(axis=1).argsort(axis=1)
+    ranks = (
+        np.random.default_rng([*where, 2]).random((len(sizes), n)).argsort(axis=1).argsort(axis=1)
+    )
     return np.asarray(ranks < np.array(sizes)[:, None])
 
 
@@ -193,17 +210,23 @@ def _middle(
     phi, of_one = np.zeros(n), np.empty((len(counts), n))
     for b, width in enumerate(bands.widths):
         s = np.flatnonzero(band == b)
-        # E[v : i in S] - E[v : i not in S] = E[v (1[i in S] - p) / (p (1 - p))] for a random S of size p n
-        sample = left[s, None] * (S[s] - p[s, None]) / (p[s] * (1 - p[s]))[:, None] + explained[fold[s], b]
+        # E[v : i in S] - E[v : i not in S] = E[v (1[i in S] - p) / (p (1 - p))] for a random S of
+        # size p n
+        sample = (
+            left[s, None] * (S[s] - p[s, None]) / (p[s] * (1 - p[s]))[:, None]
+            + explained[fold[s], b]
+        )
         phi += width * sample.mean(axis=0) / n
         of_one[b] = sample.var(axis=0, ddof=1) * (width / n) ** 2
-    # Few samples tell little about a band's own spread, and may be alike by chance: neighbours are asked, too.
+    # Few samples tell little about a band's own spread, and may be alike by chance: neighbours are
+    # asked, too.
     few = (counts < ENOUGH_SAMPLES)[:, None]
     of_one = np.where(few, np.maximum(of_one, _mean_of_neighbours(of_one)), of_one)
     variance = (of_one / counts[:, None]).sum(axis=0)
     doubt = ((of_one / counts[:, None]) ** 2 / (counts - 1)[:, None]).sum(axis=0)
     wanted = np.sqrt(_mean_of_neighbours(of_one).mean(axis=1) + TINY)
-    # Of few samples the variance is uncertain, too: widened (Welch, Satterthwaite), so that 1.96 errors are 95%.
+    # Of few samples the variance is uncertain, too: widened (Welch, Satterthwaite), so that 1.96
+    # errors are 95%.
     with np.errstate(invalid="ignore"):
         widening = np.nan_to_num(stdtrit(variance**2 / doubt, 0.975) / Z_95, nan=1.0)
     errors = np.sqrt(variance) * widening
@@ -216,11 +239,14 @@ def _mean_of_neighbours(values: FloatArray) -> FloatArray:
     return np.asarray(np.mean([padded[k : k + len(values)] for k in range(5)], axis=0))
 
 
-def _within_bounds(game: Game, phi: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Of submodular values, phi_i lies between what party i adds as the last and as the first; the sum stays v_N.
+def _within_bounds(
+    game: Game, phi: FloatArray, errors: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Of submodular values, phi_i lies between what party i adds as the last and as the first; the
+    sum stays v_N.
 
-    What is taken from or given to one at its bound goes to the others, as their errors allow. Who adds nothing alone
-    has no error left.
+    What is taken from or given to one at its bound goes to the others, as their errors allow. Who
+    adds nothing alone has no error left.
     """
     if not game.properties_proved:
         return phi, errors

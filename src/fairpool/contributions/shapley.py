@@ -38,14 +38,14 @@ def shapley(
 
     Args:
         game: The values.
-        method: "exact" (from all 2**n values), "sampled" (from some of them, see `sampling`), or "auto": exact up to 16
-            parties, and wherever all values are known.
+        method: "exact" (from all 2**n values), "sampled" (from some of them, see `sampling`), or
+            "auto": exact up to 16 parties, and wherever all values are known.
         rng: Seed or generator, for sampling.
-        evaluations: How many coalitions to value at most, for sampling; by default 5000, and 50 for every party, but
-            hardly more than there are.
+        evaluations: How many coalitions to value at most, for sampling; by default 5000, and 50 for
+            every party, but hardly more than there are.
         target_standard_error: Stop sampling once every party's standard error is this small.
-        executor: Who values the coalitions: threads, processes, a Dask client's executor; None: this thread. The
-            numbers do not depend on it.
+        executor: Who values the coalitions: threads, processes, a Dask client's executor; None:
+            this thread. The numbers do not depend on it.
 
     >>> from fairpool import TableGame
     >>> shapley(TableGame([0, 7, 5, 8]))
@@ -60,14 +60,18 @@ def shapley(
         evaluations = how_many_evaluations(evaluations, game.n, fewest_evaluations(game.n))
         seed = int(as_generator(rng).integers(2**63))
         found = estimate(game, seed, evaluations, target_standard_error, workers)
-    return Contributions(read_only(found.values), read_only(found.standard_errors), "sampled", found.evaluations)
+    return Contributions(
+        read_only(found.values), read_only(found.standard_errors), "sampled", found.evaluations
+    )
 
 
 def check_request(game: Game, method: str, of: str) -> None:
     """Refuse what is no game, and a method that there is not."""
     check_game(game)
     if method not in ("auto", "sampled", "exact"):
-        raise GameError(f'no method "{cut(str(method))}" for {of}; there are "exact", "sampled" and "auto"')
+        raise GameError(
+            f'no method "{cut(str(method))}" for {of}; there are "exact", "sampled" and "auto"'
+        )
 
 
 def how_many_evaluations(asked: int | None, n: int, fewest: int) -> int:
@@ -75,7 +79,9 @@ def how_many_evaluations(asked: int | None, n: int, fewest: int) -> int:
     if asked is None:
         return max(min(EVALUATIONS + EVALUATIONS_PER_PARTY * n, 1 << n), 4 * fewest)
     if as_count(asked, "evaluations", 1) < fewest:
-        raise GameError(f"evaluations {shown(asked)} are too few for {n} parties; give at least {fewest}")
+        raise GameError(
+            f"evaluations {shown(asked)} are too few for {n} parties; give at least {fewest}"
+        )
     return asked
 
 
@@ -87,5 +93,7 @@ def subset_weights(n: int) -> FloatArray:
 def _from_table(v: FloatArray) -> FloatArray:
     """Sum over coalitions instead of permutations: those with the same parties before i are counted together."""
     n = len(v).bit_length() - 1
-    weight = subset_weights(n)[sizes(n - 1)]  # of the coalitions of the n-1 others, in the order of their bitmasks
+    weight = subset_weights(n)[
+        sizes(n - 1)
+    ]  # of the coalitions of the n-1 others, in the order of their bitmasks
     return np.array([weight @ (with_party(v, i) - without_party(v, i)).ravel() for i in range(n)])

@@ -1,12 +1,16 @@
-"""A game that is like the sampled one, and whose average over coalitions of one size, with or without i, is known.
+"""A game that is like the sampled one, and whose average over coalitions of one size, with or
+without i, is known.
 
-What is known exactly need not be sampled: of v only the part that the surrogate leaves has to be, and that is small.
-For a coalition S of size k, with x_j = v_j (alone) and z_j = v_N - v_{N without j} (the last to come), it is
+What is known exactly need not be sampled: of v only the part that the surrogate leaves has to be,
+and that is small. For a coalition S of size k, with x_j = v_j (alone) and z_j = v_N - v_{N without
+j} (the last to come), it is
 
-    u(S) = a function of k  +  sum over j in S of b_j(k)  +  q(k) . (X^2, XZ, Z^2),   X = sum over S of x_j, Z of z_j
+    u(S) = a function of k  +  sum over j in S of b_j(k)  +  q(k) . (X^2, XZ, Z^2),   X = sum over S
+    of x_j, Z of z_j
 
-The b_j are multiples of x_j and z_j and, where there are samples enough, free for every party; all coefficients
-are smooth in k. They are found by least squares from samples other than those they are used on.
+The b_j are multiples of x_j and z_j and, where there are samples enough, free for every party; all
+coefficients are smooth in k. They are found by least squares from samples other than those they are
+used on.
 """
 
 from dataclasses import dataclass
@@ -32,7 +36,8 @@ BLOCK = 400 * FOLDS
 """Samples whose terms are in memory at a time: a multiple of FOLDS."""
 
 RIDGE = 1e-13
-"""Of the largest: keeps features that say the same from having huge coefficients of opposite sign."""
+"""Of the largest: keeps features that say the same from having huge coefficients of opposite sign.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +55,9 @@ class Bands:
         """At most about `most` bands, the wider the larger the sizes: values of small coalitions differ most."""
         if n - 3 <= most:
             return cls(np.arange(2, max(n, 3)))
-        return cls(np.unique(np.append(np.geomspace(2, n - 2, most).round().astype(np.int64), n - 1)))
+        return cls(
+            np.unique(np.append(np.geomspace(2, n - 2, most).round().astype(np.int64), n - 1))
+        )
 
     @property
     def widths(self) -> NDArray[np.int64]:
@@ -83,7 +90,9 @@ class Features:
         """As many terms as so many samples can tell the coefficients of."""
         levels = len(bands.widths) + 2 * int((bands.widths > 1).sum())
         needed = levels + np.cumsum([2 * SMOOTH, 3 * SMOOTH, SMOOTH * len(x)])
-        groups = int(((SAMPLES_PER_COEFFICIENT * needed <= samples) & (needed <= MOST_COEFFICIENTS)).sum())
+        groups = int(
+            ((SAMPLES_PER_COEFFICIENT * needed <= samples) & (needed <= MOST_COEFFICIENTS)).sum()
+        )
         x, z = (b / max(float(np.abs(b).max()), TINY) for b in (x, z))
         return cls(x, z, bands, groups)
 
@@ -104,10 +113,12 @@ class Features:
         return np.column_stack(terms)
 
     def contrasts(self, band: int, c: FloatArray) -> FloatArray:
-        """For each i, the surrogate's mean over coalitions with i less that over those without, same size [n].
+        """For each i, the surrogate's mean over coalitions with i less that over those without,
+        same size [n].
 
-        Averaged over the band's sizes; exactly. Of the sum of the members' b_j it is (b_i - mean of b) n / (n-1). Of
-        a sum over pairs, it is as if b_i were 2 (k-1) / (n-2) times the sum of i's pairs with all others.
+        Averaged over the band's sizes; exactly. Of the sum of the members' b_j it is (b_i - mean of
+        b) n / (n-1). Of a sum over pairs, it is as if b_i were 2 (k-1) / (n-2) times the sum of i's
+        pairs with all others.
         """
         n, k = len(self.x), np.arange(*self.bands.starts[band : band + 2])
         smooth = self._smooth(k)
@@ -118,7 +129,9 @@ class Features:
             b += self.x * (c[:SMOOTH] @ once) + self.z * (c[SMOOTH : 2 * SMOOTH] @ once)
         if self.groups >= 2:
             products = (self.x, self.x), (self.x, self.z), (self.z, self.z)
-            for (e, f), q in zip(products, c[2 * SMOOTH : 5 * SMOOTH].reshape(3, SMOOTH) @ pairs, strict=True):
+            for (e, f), q in zip(
+                products, c[2 * SMOOTH : 5 * SMOOTH].reshape(3, SMOOTH) @ pairs, strict=True
+            ):
                 b += q * (e * (f.sum() - f) + f * (e.sum() - e)) / 2
         if self.groups >= 3:
             b += once @ c[5 * SMOOTH :].reshape(SMOOTH, n)
@@ -146,9 +159,11 @@ def contrast(b: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """The game that is like the sampled one: FOLDS of them, each for the samples that it was not fitted to.
+    """The game that is like the sampled one: FOLDS of them, each for the samples that it was not
+    fitted to.
 
-    Sample s belongs to fold s % FOLDS. The terms of many samples would take much memory: they are made block by block.
+    Sample s belongs to fold s % FOLDS. The terms of many samples would take much memory: they are
+    made block by block.
 
     Attributes:
         features: The terms.
@@ -159,7 +174,9 @@ class Surrogate:
     coefficients: FloatArray
 
     @classmethod
-    def fitted(cls, features: Features, S: NDArray[np.bool_], v: FloatArray, weight: FloatArray) -> "Surrogate":
+    def fitted(
+        cls, features: Features, S: NDArray[np.bool_], v: FloatArray, weight: FloatArray
+    ) -> "Surrogate":
         """By weighted least squares, fold f from all samples but its own."""
         q = features(S[:1]).shape[1]
         H, h = np.zeros((FOLDS, q, q)), np.zeros((FOLDS, q))
@@ -172,20 +189,28 @@ class Surrogate:
         scale = np.where(scale == 0, 1.0, scale)
         H, h = H / np.outer(scale, scale), h / scale
         ridge = RIDGE * np.eye(len(scale))
-        return cls(features, np.linalg.solve(H.sum(axis=0) - H + ridge, (h.sum(axis=0) - h)[..., None])[..., 0] / scale)
+        return cls(
+            features,
+            np.linalg.solve(H.sum(axis=0) - H + ridge, (h.sum(axis=0) - h)[..., None])[..., 0]
+            / scale,
+        )
 
     def leaves(self, S: NDArray[np.bool_], v: FloatArray) -> FloatArray:
         """What it does not explain of the samples' values [N], each by its own fold."""
         left = np.empty(len(v))
         for block in _blocks(len(v)):
             fold = np.arange(len(v[block])) % FOLDS
-            left[block] = v[block] - np.einsum("sq,sq->s", self.features(S[block]), self.coefficients[fold])
+            left[block] = v[block] - np.einsum(
+                "sq,sq->s", self.features(S[block]), self.coefficients[fold]
+            )
         return left
 
     def contrasts(self) -> FloatArray:
         """What it contributes to every party's contrast: by fold, band and party [FOLDS, bands, n]."""
         bands = range(len(self.features.bands.widths))
-        return np.array([[self.features.contrasts(band, c) for band in bands] for c in self.coefficients])
+        return np.array(
+            [[self.features.contrasts(band, c) for band in bands] for c in self.coefficients]
+        )
 
 
 def _blocks(samples: int) -> list[slice]:

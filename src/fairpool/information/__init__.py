@@ -1,7 +1,19 @@
 """How much data tells about theta: the linear algebra of Eq. (1), and only here."""
 
 from fairpool.information.kernel_space import KernelSpace
-from fairpool.information.reward_curve import DenseCurve, PencilCurve, RewardCurve, SharedSpectrumCurve
+from fairpool.information.reward_curve import (
+    DenseCurve,
+    PencilCurve,
+    RewardCurve,
+    SharedSpectrumCurve,
+)
 from fairpool.information.weight_space import WeightSpace
 
-__all__ = ["DenseCurve", "KernelSpace", "PencilCurve", "RewardCurve", "SharedSpectrumCurve", "WeightSpace"]
+__all__ = [
+    "DenseCurve",
+    "KernelSpace",
+    "PencilCurve",
+    "RewardCurve",
+    "SharedSpectrumCurve",
+    "WeightSpace",
+]

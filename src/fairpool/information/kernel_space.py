@@ -1,8 +1,9 @@
-"""Information gain of an exact Gaussian process: one symmetric matrix with one block of rows per party.
+"""Information gain of an exact Gaussian process: one symmetric matrix with one block of rows per
+party.
 
 Paper: App. E.5:  I(f; D_C) = 1/2 log|I + K_CC D_C^-1|.
-Differs from the paper: written symmetrically as 1/2 log|I + D^-1/2 K_CC D^-1/2|, which is equal, needs no jitter, and
-lets an infinite noise variance be a row of zeros.
+Differs from the paper: written symmetrically as 1/2 log|I + D^-1/2 K_CC D^-1/2|, which is equal,
+needs no jitter, and lets an infinite noise variance be a row of zeros.
 """
 
 from collections.abc import Sequence
@@ -32,7 +33,9 @@ from fairpool.linear_algebra.rounding import coarse_rounding, fine_rounding
 from fairpool.tables.arrays import FloatArray
 
 MANY_PARTIES = 12
-"""From this many parties on, one decomposition with eigenvectors is cheaper than some factorisations per party."""
+"""From this many parties on, one decomposition with eigenvectors is cheaper than some
+factorisations per party.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +64,20 @@ class KernelSpace:
     def memory(sizes: Sequence[int], all_values: bool, workers: int = 1) -> float:
         """Bytes that valuing needs at most.
 
-        The matrix, a part of it, its factor and its inverse; for all 2**n values the matrix twice, and for each worker
-        one Schur complement per party on the way down.
+        The matrix, a part of it, its factor and its inverse; for all 2**n values the matrix twice,
+        and for each worker one Schur complement per party on the way down.
         """
         left = np.cumsum(sorted(sizes), dtype=np.float64)
         if not len(left):
             return 0.0
-        return float(8 * max(4 * left[-1] ** 2, (2 * left[-1] ** 2 + workers * (left**2).sum()) * all_values))
+        return float(
+            8 * max(4 * left[-1] ** 2, (2 * left[-1] ** 2 + workers * (left**2).sum()) * all_values)
+        )
 
     @cached_property
     def rounding_error(self) -> float:
-        """How far rounding may put any coalition's value off (see `fairpool.linear_algebra.rounding`).
+        """How far rounding may put any coalition's value off (see
+        `fairpool.linear_algebra.rounding`).
 
         Everybody's matrix serves for all: (B_CC^-1)_ii is at most (B^-1)_ii.
         """
@@ -94,19 +100,23 @@ class KernelSpace:
     def values(self, executor: Workers | Executor | None = None) -> FloatArray:
         """v_C of all 2**n coalitions [2**n], by eliminating one party after another.
 
-        At each party, either its block is dropped, or it joins: its log-determinant is added, and the parties still
-        to come are conditioned on it (the Schur complement). The two matrices that result serve half of
-        the remaining coalitions each. The largest party goes first, since the first is eliminated once, the last
-        2**(n-1) times; deep in the tree the matrices are small, and a coalition costs O(m_k^3) whatever n is.
+        At each party, either its block is dropped, or it joins: its log-determinant is added, and
+        the parties still to come are conditioned on it (the Schur complement). The two matrices
+        that result serve half of the remaining coalitions each. The largest party goes first, since
+        the first is eliminated once, the last 2**(n-1) times; deep in the tree the matrices are
+        small, and a coalition costs O(m_k^3) whatever n is.
 
         Args:
-            executor: Who does it: each task takes one choice for the first parties, and all for the others.
+            executor: Who does it: each task takes one choice for the first parties, and all for the
+                others.
         """
         workers = as_workers(executor)
         n = len(self.sizes)
         order = sorted((i for i in range(n) if self.sizes[i]), key=lambda i: -self.sizes[i])
         rows = self._rows(order)
-        elimination = Elimination(np.asfortranarray(self.B[np.ix_(rows, rows)]), tuple(self.sizes[i] for i in order))
+        elimination = Elimination(
+            np.asfortranarray(self.B[np.ix_(rows, rows)]), tuple(self.sizes[i] for i in order)
+        )
         v = np.zeros(1 << n)
         v[subset_sums([1 << i for i in order])] = elimination.values(workers, self.digest)
         for i in range(n):
@@ -157,10 +167,15 @@ class KernelSpace:
 
     @property
     def _one_spectrum_for_all(self) -> bool:
-        return self.n >= MANY_PARTIES and len(np.unique(self.noise)) == 1 and bool(np.isfinite(self.noise[0]))
+        return (
+            self.n >= MANY_PARTIES
+            and len(np.unique(self.noise)) == 1
+            and bool(np.isfinite(self.noise[0]))
+        )
 
     def reward_curve(self, party: int, noise_variance: float) -> RewardCurve:
-        """r_i(tau) for party i: condition on its own rows first; what the others add beyond them is C.
+        """r_i(tau) for party i: condition on its own rows first; what the others add beyond them is
+        C.
 
         Args:
             party: i.
@@ -173,7 +188,9 @@ class KernelSpace:
         others = self._rows([j for j in range(len(self.sizes)) if j != party])
         L = lower_factor(self.B[np.ix_(own, own)])
         alone = float(np.log(np.diag(L)).sum())
-        W = np.asarray(solve_triangular(L, self.B[np.ix_(own, others)], lower=True, check_finite=False))
+        W = np.asarray(
+            solve_triangular(L, self.B[np.ix_(own, others)], lower=True, check_finite=False)
+        )
         C = self.B[np.ix_(others, others)] - W.T @ W
         C[np.diag_indices_from(C)] -= 1
         noise = self.noise[others]
@@ -186,7 +203,11 @@ class KernelSpace:
             return alone + half_log_determinant(np.eye(len(C)) + root[:, None] * C * root)
 
         finite = np.isfinite(noise)
-        return DenseCurve(evaluate, 0.5 * float(noise[finite] @ np.diag(C)[finite]) / noise_variance, noise_variance)
+        return DenseCurve(
+            evaluate,
+            0.5 * float(noise[finite] @ np.diag(C)[finite]) / noise_variance,
+            noise_variance,
+        )
 
     @cached_property
     def _spectrum(self) -> tuple[FloatArray, FloatArray]:

@@ -1,7 +1,8 @@
 """r_i as a function of the noise added to the others' labels, for one party i.
 
-The noise variance eta in [0, infinity] is written as tau = s2 / (s2 + eta) in [0, 1]: tau = 1 adds no noise and
-r_i = v_N, tau = 0 hides the others' labels and r_i = v_i, and r_i(tau) is increasing and concave between.
+The noise variance eta in [0, infinity] is written as tau = s2 / (s2 + eta) in [0, 1]: tau = 1 adds
+no noise and r_i = v_N, tau = 0 hides the others' labels and r_i = v_i, and r_i(tau) is increasing
+and concave between.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,9 @@ from fairpool.linear_algebra.log_determinant import half_log_determinant
 from fairpool.tables.arrays import FloatArray
 
 PATIENCE = 6
-"""How many evaluations are done by factorising; then eigenvalues, which cost about eight, are worth it."""
+"""How many evaluations are done by factorising; then eigenvalues, which cost about eight, are worth
+it.
+"""
 
 
 class RewardCurve(Protocol):
@@ -41,8 +44,9 @@ class RewardCurve(Protocol):
 class PencilCurve:
     """The others' rows have one noise variance: r_i(tau) = base + 1/2 log|R + tau P|.
 
-    The first evaluations are one factorisation each. Who asks for many gets them from the eigenvalues l of the
-    pencil (P, R), found once: r_i(tau) = v_i + 1/2 sum_k log(1 + tau l_k), O(m) a time.
+    The first evaluations are one factorisation each. Who asks for many gets them from the
+    eigenvalues l of the pencil (P, R), found once: r_i(tau) = v_i + 1/2 sum_k log(1 + tau l_k),
+    O(m) a time.
 
     Attributes:
         P: What the others' data tells, precision or covariance [k, k].
@@ -60,7 +64,9 @@ class PencilCurve:
     @cached_property
     def eigenvalues(self) -> FloatArray:
         """l, of what the others' data tells beyond party i's own."""
-        return np.asarray(np.maximum(eigh(self.P, self.R, eigvals_only=True, check_finite=False), 0.0))
+        return np.asarray(
+            np.maximum(eigh(self.P, self.R, eigvals_only=True, check_finite=False), 0.0)
+        )
 
     @cached_property
     def alone(self) -> float:
@@ -70,7 +76,9 @@ class PencilCurve:
     @cached_property
     def slope(self) -> float:
         """r_i'(0) = 1/2 tr(R^-1 P)."""
-        return 0.5 * float(self.P.trace() if self.R is None else np.linalg.solve(self.R, self.P).trace())
+        return 0.5 * float(
+            self.P.trace() if self.R is None else np.linalg.solve(self.R, self.P).trace()
+        )
 
     def value(self, tau: float) -> float:
         """r_i(tau)."""
@@ -91,7 +99,8 @@ class SharedSpectrumCurve:
 
     Party i's own rows keep their precision, the others' have tau of it: with Q_i its rows of Q,
 
-        r_i(tau) = 1/2 sum_k log(1 + tau l_k) + 1/2 log|I + (1 - tau) Q_i diag(l / (1 + tau l)) Q_i^T|
+        r_i(tau) = 1/2 sum_k log(1 + tau l_k) + 1/2 log|I + (1 - tau) Q_i diag(l / (1 + tau l))
+        Q_i^T|
 
     (the matrix determinant lemma), which costs O(m_i^2 m) a time.
 
@@ -123,7 +132,8 @@ class SharedSpectrumCurve:
 
 @dataclass(frozen=True, eq=False)
 class DenseCurve:
-    """The others' rows have different noise variances, so nothing separates: a log-determinant a time.
+    """The others' rows have different noise variances, so nothing separates: a log-determinant a
+    time.
 
     Attributes:
         evaluate: r_i(tau).

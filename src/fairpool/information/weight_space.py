@@ -1,8 +1,9 @@
 """Information gain of models with d weights: one d x d precision per party, and they add up.
 
-Paper: App. E.5:  I(theta; D_C) = 1/2 log|I + Sigma_0 Phi_C^T D_C^-1 Phi_C|, Phi the rows' features; DTC likewise.
-Differs from the paper: written symmetrically as 1/2 log|I + sum_{i in C} P_i| with P_i = A_i^T D_i^-1 A_i and
-A_i = Phi_i L_0, Sigma_0 = L_0 L_0^T, which is equal (|I + L_0 L_0^T G| = |I + L_0^T G L_0|).
+Paper: App. E.5:  I(theta; D_C) = 1/2 log|I + Sigma_0 Phi_C^T D_C^-1 Phi_C|, Phi the rows' features;
+DTC likewise. Differs from the paper: written symmetrically as 1/2 log|I + sum_{i in C} P_i| with
+P_i = A_i^T D_i^-1 A_i and A_i = Phi_i L_0, Sigma_0 = L_0 L_0^T, which is equal (|I + L_0 L_0^T G| =
+|I + L_0^T G L_0|).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,12 @@ from numpy.typing import NDArray
 from fairpool.coalitions import members
 from fairpool.compute.checkpoint import digest_of
 from fairpool.compute.workers import Workers, as_workers
-from fairpool.information.reward_curve import DenseCurve, PencilCurve, RewardCurve, remaining_precision
+from fairpool.information.reward_curve import (
+    DenseCurve,
+    PencilCurve,
+    RewardCurve,
+    remaining_precision,
+)
 from fairpool.linear_algebra.log_determinant import half_log_determinant, half_log_determinants
 from fairpool.linear_algebra.rounding import coarse_rounding, fine_rounding
 from fairpool.tables.arrays import FloatArray
@@ -28,7 +34,9 @@ LEAST_FREE = 10
 """.. and all coalitions of this many others at least."""
 
 STACK_BYTES = 1 << 20
-"""How much a stack of precisions may take: enough for one call to do much work, little enough for the cache."""
+"""How much a stack of precisions may take: enough for one call to do much work, little enough for
+the cache.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +46,8 @@ class WeightSpace:
     Attributes:
         P: [n, d, d].
         noise: Each party's noise variance [n]; nan where its rows differ.
-        rows: For those parties, their rows over the roots of their noise (A [m_i, d]) and their noise variances [m_i].
+        rows: For those parties, their rows over the roots of their noise (A [m_i, d]) and their
+            noise variances [m_i].
     """
 
     P: FloatArray
@@ -51,17 +60,20 @@ class WeightSpace:
         A = A / np.sqrt(noise)[:, None]
         cuts = np.cumsum(sizes)[:-1]
         blocks = list(zip(np.split(A, cuts), np.split(noise, cuts), strict=True))
-        levels = [np.unique(s[np.isfinite(s)]) for _, s in blocks]  # a row of infinite noise is a row of zeros
+        levels = [
+            np.unique(s[np.isfinite(s)]) for _, s in blocks
+        ]  # a row of infinite noise is a row of zeros
         mixed = {i: block for i, block in enumerate(blocks) if len(levels[i]) > 1}
         common = [s[0] if len(s) == 1 else (np.nan if len(s) else np.inf) for s in levels]
         return cls(np.array([a.T @ a for a, _ in blocks]), np.array(common), mixed)
 
     @cached_property
     def rounding_error(self) -> float:
-        """How far rounding may put any coalition's value off (see `fairpool.linear_algebra.rounding`).
+        """How far rounding may put any coalition's value off (see
+        `fairpool.linear_algebra.rounding`).
 
-        The parties' own bounds add up to one for every coalition C: (B_C)_ii is at most the sum of its members'
-        (B_j)_ii, and (B_C^-1)_ii at most each member's (B_j^-1)_ii.
+        The parties' own bounds add up to one for every coalition C: (B_C)_ii is at most the sum of
+        its members' (B_j)_ii, and (B_C^-1)_ii at most each member's (B_j^-1)_ii.
         """
         coarse = coarse_rounding(float(np.trace(self.P, axis1=1, axis2=2).sum()), self.P.shape[1])
         if coarse is not None:
@@ -77,16 +89,22 @@ class WeightSpace:
         return half_log_determinant(self._identity + self.P[list(members(mask))].sum(axis=0))
 
     def values(self, executor: Workers | Executor | None = None) -> FloatArray:
-        """v_C of all 2**n coalitions [2**n]: each one's precision by one addition, then stacks of factorisations.
+        """v_C of all 2**n coalitions [2**n]: each one's precision by one addition, then stacks of
+        factorisations.
 
         Args:
-            executor: Who does it: each task takes one choice for the last parties, and all for the others.
+            executor: Who does it: each task takes one choice for the last parties, and all for the
+                others.
         """
         workers = as_workers(executor)
         n = len(self.P)
-        free = min(n, max(n - TASK_PARTIES, LEAST_FREE))  # whoever does it, so that sums are rounded in the same way
+        free = min(
+            n, max(n - TASK_PARTIES, LEAST_FREE)
+        )  # whoever does it, so that sums are rounded in the same way
         tasks = [(choice, free) for choice in range(1 << (n - free))]
-        return np.concatenate(workers.map(coalition_values, self, tasks, "valuing coalitions", digest=self.digest))
+        return np.concatenate(
+            workers.map(coalition_values, self, tasks, "valuing coalitions", digest=self.digest)
+        )
 
     def digest(self) -> str:
         """A hash of all that the values depend on."""
@@ -101,7 +119,9 @@ class WeightSpace:
         """v of some coalitions [N], given as memberships [N, n]: sums by matrix products, then factorisations."""
         d = self.P.shape[1]
         flat, step = self.P.reshape(self.n, d * d), max(STACK_BYTES // (8 * max(d, 1) ** 2), 1)
-        sums = (S[start : start + step].astype(np.float64) @ flat for start in range(0, len(S), step))
+        sums = (
+            S[start : start + step].astype(np.float64) @ flat for start in range(0, len(S), step)
+        )
         found = [half_log_determinants(self._identity + B.reshape(-1, d, d)) for B in sums]
         return np.concatenate(found) if found else np.empty(0)
 
@@ -115,7 +135,8 @@ class WeightSpace:
         return 16 * int(self.P.shape[1]) ** 2
 
     def reward_curve(self, party: int, noise_variance: float) -> RewardCurve:
-        """r_i(tau) for party i, from the generalised eigenvalues of (sum of the others' P_j, I + P_i).
+        """r_i(tau) for party i, from the generalised eigenvalues of (sum of the others' P_j, I +
+        P_i).
 
         Args:
             party: i.
@@ -133,7 +154,9 @@ class WeightSpace:
             return half_log_determinant(R + sum(self._left(j, tau, noise_variance) for j in others))
 
         first_bits = sum(self._left(j, 1e-9, noise_variance) for j in others) / 1e-9
-        return DenseCurve(evaluate, 0.5 * float(np.linalg.solve(R, first_bits).trace()), noise_variance)
+        return DenseCurve(
+            evaluate, 0.5 * float(np.linalg.solve(R, first_bits).trace()), noise_variance
+        )
 
     def _left(self, j: int, tau: float, noise_variance: float) -> FloatArray:
         """Party j's precision when noise is added to its labels."""

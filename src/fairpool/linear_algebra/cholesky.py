@@ -26,7 +26,9 @@ def not_positive_definite(B: FloatArray) -> str:
         return "a covariance has values that are not finite; check the kernel's parameters and the data's scale"
     smallest = float(np.linalg.eigvalsh(B)[0])
     return (
-        f"a covariance is not positive definite (smallest eigenvalue {smallest:.3g}): the kernel is not a valid one,"
-        " the noise variance is too small for rounding, or columns with very large numbers are too nearly alike;"
+        f"a covariance is not positive definite (smallest eigenvalue {smallest:.3g}): the kernel is"
+        " not a valid one,"
+        " the noise variance is too small for rounding, or columns with very large numbers are too"
+        " nearly alike;"
         f" {VALID}, give a larger noise variance, or standardise the columns"
     )

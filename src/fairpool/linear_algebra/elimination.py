@@ -21,7 +21,9 @@ TASK_PARTIES = 12
 """A task is at most all coalitions of this many last parties, given a choice for the others."""
 
 FIRST_CHOICES = 3
-"""Where there are fewer parties, tasks choose for this many: each must redo the eliminations of its choice."""
+"""Where there are fewer parties, tasks choose for this many: each must redo the eliminations of its
+choice.
+"""
 
 TAIL = 2
 """How many last blocks are not eliminated one by one, but factorised in stacks."""
@@ -53,7 +55,8 @@ class Elimination:
 
 
 def coalition_values(elimination: Elimination, task: tuple[int, int]) -> FloatArray:
-    """The values of all coalitions that agree with one choice for the first blocks [2**(n - first)].
+    """The values of all coalitions that agree with one choice for the first blocks [2**(n -
+    first)].
 
     Args:
         elimination: The matrix.
@@ -86,8 +89,8 @@ def coalition_values(elimination: Elimination, task: tuple[int, int]) -> FloatAr
         visit(rest, depth + 1, mask | 1 << depth, value + gain)
 
     def flush() -> None:
-        # The last blocks are many and small: one call for a whole stack of them. One factor of the last two is worth
-        # two coalitions: its first part is the factor of the first of them.
+        # The last blocks are many and small: one call for a whole stack of them. One factor of the
+        # last two is worth two coalitions: its first part is the factor of the first of them.
         masks = np.array(waiting, dtype=np.intp)
         for start in range(tail, n):
             skipped = sum(sizes[tail:start])

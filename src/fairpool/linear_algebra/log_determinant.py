@@ -18,7 +18,8 @@ def half_log_determinants(B: FloatArray) -> FloatArray:
 
 
 def log_diagonals(B: FloatArray) -> FloatArray:
-    """The logarithms of the diagonals of the Cholesky factors of a stack of matrices [s, k, k], as [s, k].
+    """The logarithms of the diagonals of the Cholesky factors of a stack of matrices [s, k, k], as
+    [s, k].
 
     Only lower triangles count.
     """

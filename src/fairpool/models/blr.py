@@ -30,10 +30,11 @@ class BayesianLinearRegression(WeightModel):
 
     Args:
         noise_variance: Variance of the labels' noise.
-        prior_variance: Prior covariance Sigma_0 of the weights: a number, one per weight [d], or [d, d].
+        prior_variance: Prior covariance Sigma_0 of the weights: a number, one per weight [d], or
+            [d, d].
         prior_mean: Prior mean of the weights: a number, or one per weight [d].
-        features: Feature map: None for the inputs themselves, a callable, a fitted scikit-learn transformer, or
-            `NetworkFeatures`.
+        features: Feature map: None for the inputs themselves, a callable, a fitted scikit-learn
+            transformer, or `NetworkFeatures`.
         bias: Whether a last feature, always 1, is appended (its weight is the last of the d).
     """
 
@@ -48,13 +49,20 @@ class BayesianLinearRegression(WeightModel):
         if not isinstance(self.bias, bool | np.bool_):
             raise DataError(f"bias {shown(self.bias)} is neither True nor False")
         object.__setattr__(self, "bias", bool(self.bias))
-        if not (self.features is None or callable(self.features) or hasattr(self.features, "transform")):
-            raise DataError(f"features {shown(self.features)} is neither a callable nor a fitted transformer")
+        if not (
+            self.features is None or callable(self.features) or hasattr(self.features, "transform")
+        ):
+            raise DataError(
+                f"features {shown(self.features)} is neither a callable nor a fitted transformer"
+            )
         mean, Sigma_0 = (
-            as_numeric(v, n) for v, n in ((self.prior_mean, "prior_mean"), (self.prior_variance, "prior_variance"))
+            as_numeric(v, n)
+            for v, n in ((self.prior_mean, "prior_mean"), (self.prior_variance, "prior_variance"))
         )
         if mean.ndim > 1 or not np.isfinite(mean).all():
-            raise DataError(f"prior_mean of shape {mean.shape} is not a finite number, nor one per weight")
+            raise DataError(
+                f"prior_mean of shape {mean.shape} is not a finite number, nor one per weight"
+            )
         object.__setattr__(self, "prior_mean", read_only(mean))
         object.__setattr__(self, "prior_variance", read_only(Sigma_0))
         object.__setattr__(self, "_root", read_only(_square_root(Sigma_0)))
@@ -64,7 +72,10 @@ class BayesianLinearRegression(WeightModel):
         Phi = apply_features(self.features, X)
         if self.bias:
             Phi = np.column_stack([Phi, np.ones(len(Phi))])
-        for name, prior in (("prior_mean", self.prior_mean), ("prior_variance", self.prior_variance)):
+        for name, prior in (
+            ("prior_mean", self.prior_mean),
+            ("prior_variance", self.prior_variance),
+        ):
             if prior.ndim and len(prior) != Phi.shape[1]:
                 raise DataError(
                     f"{name} is for {len(prior)} weights, but there are {Phi.shape[1]} features"
@@ -81,16 +92,24 @@ class BayesianLinearRegression(WeightModel):
     def moments(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """A^T A [d, d] and A^T (y - prior mean) [d] of some rows.
 
-        Where the features are the inputs, bias and prior are applied to the sums instead of to a copy of the rows.
+        Where the features are the inputs, bias and prior are applied to the sums instead of to a
+        copy of the rows.
         """
         if self.features is not None or self.prior_mean.any():
             return super().moments(X, y)
         G, q = X.T @ X, X.T @ y
         if self.bias:
             total = X.sum(axis=0)
-            G, q = np.block([[G, total[:, None]], [total, np.full((1, 1), len(X))]]), np.append(q, y.sum())
+            G, q = (
+                np.block([[G, total[:, None]], [total, np.full((1, 1), len(X))]]),
+                np.append(q, y.sum()),
+            )
         root: FloatArray = self._root  # type: ignore[attr-defined]
-        return (root.T @ G @ root, root.T @ q) if root.ndim == 2 else (G * root * np.reshape(root, (-1, 1)), q * root)
+        return (
+            (root.T @ G @ root, root.T @ q)
+            if root.ndim == 2
+            else (G * root * np.reshape(root, (-1, 1)), q * root)
+        )
 
     def prior_mean_at(self, X: FloatArray) -> FloatArray:
         """Prior mean of the latent values at X [m]."""
@@ -109,7 +128,8 @@ class BayesianLinearRegression(WeightModel):
     ) -> "BayesianLinearRegression":
         """The same model with the noise variance that maximises the evidence; the prior stays.
 
-        Paper: Sec. 5. With A = U S V^T, the evidence of every noise variance costs O(d) after one SVD.
+        Paper: Sec. 5. With A = U S V^T, the evidence of every noise variance costs O(d) after one
+        SVD.
         """
         learned = self.learn(X, y, rng, noise_bounds=noise_bounds)
         warn_of(learned.notes)
@@ -141,7 +161,9 @@ class BayesianLinearRegression(WeightModel):
         grid = np.log(np.geomspace(*noise_bounds, 200))
         best = int(np.argmin([minus_evidence(g) for g in grid]))
         around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-        found = minimize_scalar(minus_evidence, bounds=around, method="bounded", options={"xatol": 1e-10})
+        found = minimize_scalar(
+            minus_evidence, bounds=around, method="bounded", options={"xatol": 1e-10}
+        )
         noise = float(np.exp(found.x))
         return Learned(replace(self, noise_variance=noise), noise_notes(noise, noise_bounds))
 
@@ -160,5 +182,6 @@ def _square_root(Sigma_0: FloatArray) -> FloatArray:
         return np.asarray(np.linalg.cholesky(Sigma_0), dtype=np.float64)
     except np.linalg.LinAlgError:
         raise DataError(
-            f"prior_variance of shape {Sigma_0.shape} is not a symmetric, positive definite covariance"
+            f"prior_variance of shape {Sigma_0.shape} is not a symmetric, positive definite"
+            " covariance"
         ) from None

@@ -1,10 +1,11 @@
 """The minimum of a smooth function within bounds: L-BFGS with steps that are never long.
 
-A quasi-Newton method knows the function near the points it has seen, and nothing beyond. Its first step follows the
-gradient, whose length has no meaning: that of a likelihood of 1000 rows is some hundreds, and a step as long as that
-ends in a corner of the bounds, where a covariance cannot be factorised or the function is flat. So one rule governs
-all steps here: no variable moves by more than STEP at once, and a step to where the function cannot be computed, or
-does not fall enough, was too long and is shortened. Nothing else needs to be known about cliffs.
+A quasi-Newton method knows the function near the points it has seen, and nothing beyond. Its first
+step follows the gradient, whose length has no meaning: that of a likelihood of 1000 rows is some
+hundreds, and a step as long as that ends in a corner of the bounds, where a covariance cannot be
+factorised or the function is flat. So one rule governs all steps here: no variable moves by more
+than STEP at once, and a step to where the function cannot be computed, or does not fall enough, was
+too long and is shortened. Nothing else needs to be known about cliffs.
 """
 
 from collections import deque
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 from fairpool.tables.arrays import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
-"""x [n] -> value, gradient [n]; it raises `numpy.linalg.LinAlgError` where it cannot be computed."""
+"""x [n] -> value, gradient [n]; it raises `numpy.linalg.LinAlgError` where it cannot be computed.
+"""
 
 STEP = 2.0
 """How far a variable moves at once at most; for logarithms that is a factor of seven."""
@@ -27,7 +29,9 @@ FIRST_STEP = 1.0
 """The length of a step along the gradient, while nothing is known about the curvature."""
 
 MEMORY = 30
-"""Steps whose curvature is remembered: they cost nothing beside a likelihood, and spare evaluations."""
+"""Steps whose curvature is remembered: they cost nothing beside a likelihood, and spare
+evaluations.
+"""
 
 MOST_STEPS = 500
 """A search that needs more is given up; those that end need some 30."""
@@ -36,7 +40,9 @@ SHORTENINGS = 25
 """How often a step is shortened before its direction is given up."""
 
 NEAR = 1e-6
-"""A variable this close to its bound and pushed against it is held there: nothing is to be gained by the rest."""
+"""A variable this close to its bound and pushed against it is held there: nothing is to be gained
+by the rest.
+"""
 
 NO_SLOPE = 1e-9
 """The share of the tolerance below which a gradient is none."""
@@ -56,8 +62,10 @@ class Descent:
         x: The lowest point seen [n].
         value: The function there.
         gradient: Its gradient there [n].
-        projected: The gradient of the variables that no bound holds, 0 for the others [n]: all of it 0 at a minimum.
-        reached: Whether all of it is within the tolerance: the point is a minimum, to that tolerance.
+        projected: The gradient of the variables that no bound holds, 0 for the others [n]: all of
+            it 0 at a minimum.
+        reached: Whether all of it is within the tolerance: the point is a minimum, to that
+            tolerance.
         evaluations: How often the function was computed.
     """
 
@@ -78,15 +86,22 @@ class Point(NamedTuple):
 
 
 def minimise(
-    function: Objective, start: FloatArray, bounds: FloatArray, *, tolerance: float, small_fall: float
+    function: Objective,
+    start: FloatArray,
+    bounds: FloatArray,
+    *,
+    tolerance: float,
+    small_fall: float,
 ) -> Descent:
-    """Go down from `start` [n] within bounds [n, 2] until the gradient is small and the function falls no more.
+    """Go down from `start` [n] within bounds [n, 2] until the gradient is small and the function
+    falls no more.
 
     Args:
         function: What to minimise; it must be possible to compute it at the start.
         start: A point within the bounds.
         bounds: The least and the largest value of each variable; they may be infinite.
-        tolerance: A point where no component of the projected gradient is larger counts as a minimum.
+        tolerance: A point where no component of the projected gradient is larger counts as a
+            minimum.
         small_fall: A step by which the function falls less than this does not matter.
     """
     lower, upper = bounds.T
@@ -155,7 +170,8 @@ class _LineSearch:
             rise = found.value - point.value
             if rise <= ENOUGH * promised:
                 return found
-            # The minimum of the parabola through both values and the slope, but neither too near nor too far.
+            # The minimum of the parabola through both values and the slope, but neither too near
+            # nor too far.
             length *= float(np.clip(-promised / (2 * (rise - promised)), 0.1, 0.5))
         return None
 
@@ -179,7 +195,9 @@ class _Memory:
                 pairs.append(pair)
         if not pairs:
             largest = _largest(gradient)
-            norm = largest * float(np.linalg.norm(gradient / largest))  # the squares of small slopes would vanish
+            norm = largest * float(
+                np.linalg.norm(gradient / largest)
+            )  # the squares of small slopes would vanish
             return -gradient * min(1.0, FIRST_STEP / norm)
         rest = gradient.copy()
         shares = []

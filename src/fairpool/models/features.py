@@ -1,4 +1,6 @@
-"""Feature maps for Bayesian linear regression: the inputs, any transformer, a network's last hidden layer."""
+"""Feature maps for Bayesian linear regression: the inputs, any transformer, a network's last hidden
+layer.
+"""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -33,7 +35,8 @@ def apply_features(features: Any, X: FloatArray) -> FloatArray:
     if Phi.ndim != 2 or len(Phi) != len(X) or not np.isfinite(Phi).all():
         raise DataError(
             f"the feature map gave an array of shape {Phi.shape} for {len(X)} rows"
-            f"{'' if np.isfinite(Phi).all() else ' with values that are not finite'}; it must give one finite row each"
+            f"{'' if np.isfinite(Phi).all() else ' with values that are not finite'}; it must give"
+            " one finite row each"
         )
     return Phi
 
@@ -42,13 +45,15 @@ def apply_features(features: Any, X: FloatArray) -> FloatArray:
 class NetworkFeatures:
     """The last hidden layer of a trained network, as a feature map of plain arrays.
 
-    Paper: Sec. 5, App. E.3: train a network on public data, then do Bayesian linear regression on its last layer.
+    Paper: Sec. 5, App. E.3: train a network on public data, then do Bayesian linear regression on
+    its last layer.
 
     Attributes:
         weights: One matrix per hidden layer.
         intercepts: One vector per hidden layer.
         activation: "relu", "tanh", "logistic" or "identity".
-        last_weights: The output layer's weights, its intercept last [d + 1]: the informative prior mean of App. F.2.
+        last_weights: The output layer's weights, its intercept last [d + 1]: the informative prior
+            mean of App. F.2.
     """
 
     weights: tuple[FloatArray, ...]
@@ -70,7 +75,9 @@ class NetworkFeatures:
             raise DataError("the network must be a fitted MLPRegressor with one output")
         *W, last = (read_only(w) for w in network.coefs_)
         *b, intercept = (read_only(c) for c in network.intercepts_)
-        return cls(tuple(W), tuple(b), network.activation, read_only(np.append(last[:, 0], intercept)))
+        return cls(
+            tuple(W), tuple(b), network.activation, read_only(np.append(last[:, 0], intercept))
+        )
 
     @classmethod
     def train(
@@ -92,9 +99,12 @@ class NetworkFeatures:
         """
         X, _ = as_matrix(X, "public data")
         seed = int(as_generator(rng).integers(2**31))
-        network = MLPRegressor(hidden_layer_sizes=tuple(hidden_layers), random_state=seed, **settings)
+        network = MLPRegressor(
+            hidden_layer_sizes=tuple(hidden_layers), random_state=seed, **settings
+        )
         with warnings.catch_warnings():
-            # The features need not be a minimum of anything: the last layer is learned anew by regression.
+            # The features need not be a minimum of anything: the last layer is learned anew by
+            # regression.
             warnings.simplefilter("ignore", ConvergenceWarning)
             network.fit(X, as_vector(y, "public data"))
         return cls.of(network)

@@ -12,7 +12,14 @@ from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, maximise_like
 from fairpool.models.likelihoods import gp_likelihood
 from fairpool.models.posteriors import KernelPosterior
 from fairpool.notes import warn_of
-from fairpool.tables.arrays import FloatArray, as_labels, as_matrix, as_noise, as_one_set_of_labels, positive
+from fairpool.tables.arrays import (
+    FloatArray,
+    as_labels,
+    as_matrix,
+    as_noise,
+    as_one_set_of_labels,
+    positive,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +29,9 @@ class GaussianProcess:
     Paper: Sec. 5, App. E.5.
 
     Args:
-        kernel: A scikit-learn kernel; the paper's squared exponential is RBF, its exponential kernel is
-            Matern(nu=0.5), and a length scale per feature is automatic relevance determination (ARD).
+        kernel: A scikit-learn kernel; the paper's squared exponential is RBF, its exponential
+            kernel is Matern(nu=0.5), and a length scale per feature is automatic relevance
+            determination (ARD).
         noise_variance: Variance of the labels' noise.
     """
 
@@ -54,7 +62,8 @@ class GaussianProcess:
         Args:
             X: Inputs.
             y: Labels.
-            noise_variance: One number, or one per row; None: the model's. An infinite one silences its row.
+            noise_variance: One number, or one per row; None: the model's. An infinite one silences
+                its row.
         """
         X, columns = as_matrix(X, "training data")
         X, y, scale, L = self._prepare(X, y, noise_variance)
@@ -83,10 +92,11 @@ class GaussianProcess:
         restarts: int = 0,
         noise_bounds: tuple[float, float] = NOISE_BOUNDS,
     ) -> "GaussianProcess":
-        """The same model with kernel parameters and noise variance that maximise the likelihood of y.
+        """The same model with kernel parameters and noise variance that maximise the likelihood of
+        y.
 
-        Paper: Sec. 5. The search starts at this model's own values, and again at `restarts` random ones. A warning
-        says so where no optimum was reached.
+        Paper: Sec. 5. The search starts at this model's own values, and again at `restarts` random
+        ones. A warning says so where no optimum was reached.
         """
         learned = self.learn(X, y, rng, restarts=restarts, noise_bounds=noise_bounds)
         warn_of(learned.notes)
@@ -115,7 +125,9 @@ class GaussianProcess:
             noise_bounds=noise_bounds,
             entries=len(X) ** 2,
         )
-        return Learned(replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes)
+        return Learned(
+            replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes
+        )
 
     def factor(self, X: FloatArray, scale: FloatArray) -> FloatArray:
         """L [m, m] with L L^T = I + S K_XX S, S the diagonal matrix of one over the rows' noise deviations [m]."""
@@ -123,7 +135,9 @@ class GaussianProcess:
         B[np.diag_indices_from(B)] += 1
         return lower_factor(B)
 
-    def _prepare(self, X: Any, y: Any, noise_variance: Any) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def _prepare(
+        self, X: Any, y: Any, noise_variance: Any
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         X, _ = as_matrix(X, "training data")
         noise = self.noise_variance if noise_variance is None else noise_variance
         scale = 1 / np.sqrt(as_noise(noise, len(X), "training data"))

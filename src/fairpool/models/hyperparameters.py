@@ -19,13 +19,16 @@ NOISE_BOUNDS = (1e-5, 1e5)
 """Where the noise variance is searched, the same as scikit-learn's WhiteKernel."""
 
 GRADIENT_PER_ROW = 1e-3
-"""At an optimum, the log likelihood changes by no more than this per row and unit of any parameter's logarithm.
+"""At an optimum, the log likelihood changes by no more than this per row and unit of any
+parameter's logarithm.
 
-Where a search got stuck or was cut short it was 0.2 and more; where it ended well, 1e-5 and less, but for rounding.
+Where a search got stuck or was cut short it was 0.2 and more; where it ended well, 1e-5 and less,
+but for rounding.
 """
 
 BEYOND_BOUND_PER_ROW = 1e-2
-"""Where the log likelihood would rise by more than this per row beyond a kernel parameter's bound, the bound matters.
+"""Where the log likelihood would rise by more than this per row beyond a kernel parameter's bound,
+the bound matters.
 
 Below it, widening the bounds was seen to change the noise variance by a few per cent at most.
 """
@@ -34,14 +37,19 @@ SMALL_GAIN_PER_ROW = 1e-9
 """A step by which the log likelihood rises less than this per row does not matter."""
 
 FEW_ROWS = 500
-"""Up to this many rows informed starts are always tried: the likelihood often has several optima, and costs little."""
+"""Up to this many rows informed starts are always tried: the likelihood often has several optima,
+and costs little.
+"""
 
 INFORMED_LENGTHS = (0.3, 3.0)
-"""Length scales of informed starts, in units of the inputs' deviations times the root of their number."""
+"""Length scales of informed starts, in units of the inputs' deviations times the root of their
+number.
+"""
 
 SMALL_MATRIX = 4_000_000
-"""Up to this many entries one BLAS thread is quicker than several, which mostly wait for each other: six times for the
-350 x 40 of three parties, still a quarter for 1500 x 1500."""
+"""Up to this many entries one BLAS thread is quicker than several, which mostly wait for each
+other: six times for the 350 x 40 of three parties, still a quarter for 1500 x 1500.
+"""
 
 Likelihood = Callable[[Any, float, FloatArray, FloatArray], tuple[float, FloatArray]]
 """(kernel, noise, X, y) -> value, gradient by the kernel's theta and log noise."""
@@ -52,7 +60,8 @@ class Learned(NamedTuple):
 
     Attributes:
         model: The model.
-        notes: Why the hyperparameters may not be the best ones; none where an optimum within the bounds was reached.
+        notes: Why the hyperparameters may not be the best ones; none where an optimum within the
+            bounds was reached.
     """
 
     model: Any
@@ -68,7 +77,8 @@ class Fit:
         noise_variance: The noise variance.
         log_likelihood: What they achieve.
         evaluations: How often the likelihood was computed.
-        notes: Why they may not be the best ones; none where an optimum within the bounds was reached.
+        notes: Why they may not be the best ones; none where an optimum within the bounds was
+            reached.
     """
 
     kernel: Any
@@ -92,10 +102,11 @@ def maximise_likelihood(
 ) -> Fit:
     """The kernel and noise variance of the largest likelihood found.
 
-    The first search starts at the given values, `restarts` others uniformly within the bounds (in logarithms). Where
-    there are few rows, or the first search's end is doubtful (see `_is_doubtful`), two more start at values informed by
-    the data. If the first one was well behaved, these are not followed to where there is no noise, or nothing else: few
-    and noisy labels can always be interpolated, and the likelihood may prefer that.
+    The first search starts at the given values, `restarts` others uniformly within the bounds (in
+    logarithms). Where there are few rows, or the first search's end is doubtful (see
+    `_is_doubtful`), two more start at values informed by the data. If the first one was well
+    behaved, these are not followed to where there is no noise, or nothing else: few and noisy
+    labels can always be interpolated, and the likelihood may prefer that.
 
     Args:
         likelihood: What to maximise.
@@ -110,7 +121,9 @@ def maximise_likelihood(
     """
     check_noise_bounds(noise_bounds)
     check_dimensions(kernel, X.shape[1])
-    search = _Search(likelihood=likelihood, kernel=clone(kernel), X=X, y=y, noise_bounds=noise_bounds)
+    search = _Search(
+        likelihood=likelihood, kernel=clone(kernel), X=X, y=y, noise_bounds=noise_bounds
+    )
     kernel, bounds = search.kernel, search.bounds
     given = np.clip(np.append(kernel.theta, np.log(noise)), *bounds.T)
     informed = _informed_starts(kernel, X, y, bounds)
@@ -127,8 +140,10 @@ def maximise_likelihood(
     ends += elsewhere
     if not ends:
         raise DataError(
-            "the likelihood cannot be computed at the start: the kernel matrix is not positive definite, or numbers are"
-            " too large; start from a larger noise variance or shorter length scales, and standardise inputs and labels"
+            "the likelihood cannot be computed at the start: the kernel matrix is not positive"
+            " definite, or numbers are"
+            " too large; start from a larger noise variance or shorter length scales, and"
+            " standardise inputs and labels"
         )
     best = min(ends, key=lambda end: end.value)
     kernel.theta = best.x[:-1]
@@ -143,7 +158,8 @@ def maximise_likelihood(
 
 @dataclass(frozen=True, kw_only=True)
 class _Search:
-    """Searches of one likelihood, each from a start [n]: the kernel's theta, and the noise's logarithm last.
+    """Searches of one likelihood, each from a start [n]: the kernel's theta, and the noise's
+    logarithm last.
 
     The kernel is this search's own, and is set to wherever the likelihood is computed.
     """
@@ -190,7 +206,9 @@ def _random_starts(bounds: FloatArray, count: int, rng: np.random.Generator) -> 
     return [np.asarray(rng.uniform(*bounds.T)) for _ in range(count)]
 
 
-def _informed_starts(kernel: Any, X: FloatArray, y: FloatArray, bounds: FloatArray) -> list[FloatArray]:
+def _informed_starts(
+    kernel: Any, X: FloatArray, y: FloatArray, bounds: FloatArray
+) -> list[FloatArray]:
     """Starts that fit the data's scale: half the labels' variance is noise, and length scales are short, or long."""
     free = [parameter for parameter in kernel.hyperparameters if not parameter.fixed]
     amplitudes = sum(parameter.name.endswith("constant_value") for parameter in free)
@@ -222,9 +240,10 @@ def _is_settled(end: Descent, bounds: FloatArray) -> bool:
 def _is_doubtful(end: Descent, y: FloatArray, bounds: FloatArray) -> bool:
     """Whether a search should be tried from elsewhere.
 
-    It should where it reached no optimum; where the noise variance is at the end of its range; and where the kernel
-    explains so little that its parameters are not worth their number (Akaike's criterion, against noise alone): such
-    likelihoods have several maxima, and which one is found depends on the start.
+    It should where it reached no optimum; where the noise variance is at the end of its range; and
+    where the kernel explains so little that its parameters are not worth their number (Akaike's
+    criterion, against noise alone): such likelihoods have several maxima, and which one is found
+    depends on the start.
     """
     if not _is_settled(end, bounds):
         return True
@@ -241,16 +260,23 @@ def _notes(
     most = GRADIENT_PER_ROW * rows
     if not end.reached:
         text = (
-            "the search for hyperparameters ended without reaching an optimum: the log likelihood still changes by"
-            f" {np.abs(end.projected).max():.3g} nats per unit of a parameter's logarithm, where at most {most:.3g}"
+            "the search for hyperparameters ended without reaching an optimum: the log likelihood"
+            " still changes by"
+            f" {np.abs(end.projected).max():.3g} nats per unit of a parameter's logarithm, where at"
+            f" most {most:.3g}"
             " counts as an optimum; standardise inputs and labels, or start from other values"
         )
         notes.append(Note(code="no optimum", text=text))
     at_end = noise_notes(float(np.exp(end.x[-1])), noise_bounds)
-    return (*notes, *(at_end or _kernel_notes(end, kernel, bounds=bounds, most=BEYOND_BOUND_PER_ROW * rows)))
+    return (
+        *notes,
+        *(at_end or _kernel_notes(end, kernel, bounds=bounds, most=BEYOND_BOUND_PER_ROW * rows)),
+    )
 
 
-def _kernel_notes(end: Descent, kernel: Any, *, bounds: FloatArray, most: float) -> tuple[Note, ...]:
+def _kernel_notes(
+    end: Descent, kernel: Any, *, bounds: FloatArray, most: float
+) -> tuple[Note, ...]:
     """Which kernel parameters are held by a bound that matters; that of a feature without effect does not."""
     held = []
     position = 0
@@ -260,12 +286,15 @@ def _kernel_notes(end: Descent, kernel: Any, *, bounds: FloatArray, most: float)
         for _ in range(parameter.n_elements):
             value, slope = end.x[position], end.gradient[position]
             if _is_at_end(value, bounds[position]) and abs(slope) > most:
-                held.append(f"{parameter.name.rpartition('__')[2].replace('_', ' ')} {np.exp(value):.3g}")
+                held.append(
+                    f"{parameter.name.rpartition('__')[2].replace('_', ' ')} {np.exp(value):.3g}"
+                )
             position += 1
     if not held:
         return ()
     text = (
-        f"the likelihood would rise beyond the range searched for the kernel's parameters ({', '.join(held)});"
+        "the likelihood would rise beyond the range searched for the kernel's parameters"
+        f" ({', '.join(held)});"
         " standardise inputs and labels, or use another kernel"
     )
     return (Note(code="kernel at its bound", text=text),)
@@ -274,7 +303,9 @@ def _kernel_notes(end: Descent, kernel: Any, *, bounds: FloatArray, most: float)
 def check_noise_bounds(bounds: tuple[float, float]) -> None:
     """Refuse bounds that no noise variance can lie between."""
     if not 0 < bounds[0] < bounds[1] < np.inf:
-        raise DataError(f"noise_bounds {shown(bounds)} must be two finite numbers above 0, the smaller first")
+        raise DataError(
+            f"noise_bounds {shown(bounds)} must be two finite numbers above 0, the smaller first"
+        )
 
 
 def noise_notes(noise: float, bounds: tuple[float, float]) -> tuple[Note, ...]:
@@ -282,7 +313,8 @@ def noise_notes(noise: float, bounds: tuple[float, float]) -> tuple[Note, ...]:
     if not _is_at_end(np.log(noise), np.log(bounds)):
         return ()
     text = (
-        f"the best noise variance found, {noise:.3g}, is at the end of the range searched; standardise the labels,"
+        f"the best noise variance found, {noise:.3g}, is at the end of the range searched;"
+        " standardise the labels,"
         f" or give other noise_bounds than {bounds}"
     )
     return (Note(code="noise at its bound", text=text),)

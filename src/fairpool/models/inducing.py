@@ -24,29 +24,39 @@ def inducing_points(
     Args:
         X: The inputs to represent: public ones, if there are, since U goes into every reward model.
         count: How many points.
-        method: "kmeans" (centres of clusters) or "greedy" (rows of X, each the one whose latent value is least
-            known given those before it: the pivots of a pivoted Cholesky factorisation).
+        method: "kmeans" (centres of clusters) or "greedy" (rows of X, each the one whose latent
+            value is least known given those before it: the pivots of a pivoted Cholesky
+            factorisation).
         kernel: For "greedy": the kernel that says how well one point tells about another.
         rng: Seed or generator of k-means.
-        least_rows: For "kmeans": leave out clusters of fewer rows. The centre of one row is that row, and would show
-            it to everybody.
+        least_rows: For "kmeans": leave out clusters of fewer rows. The centre of one row is that
+            row, and would show it to everybody.
     """
     X, _ = as_matrix(X, "inputs to choose inducing points from")
     if not 1 <= as_count(count, "count", 0) <= len(X):
-        raise DataError(f"{count} inducing points cannot be chosen from {len(X)} rows; take 1 to {len(X)}")
+        raise DataError(
+            f"{count} inducing points cannot be chosen from {len(X)} rows; take 1 to {len(X)}"
+        )
     if method == "kmeans":
         seed = int(as_generator(rng).integers(2**31))
         distinct = len(np.unique(X, axis=0))
         clusters = KMeans(min(count, distinct), n_init=1, random_state=seed).fit(X)
         large = np.bincount(clusters.labels_, minlength=clusters.n_clusters) >= least_rows
         if not large.any():
-            raise DataError(f"no cluster has {least_rows} rows; ask for fewer than {count} inducing points")
+            raise DataError(
+                f"no cluster has {least_rows} rows; ask for fewer than {count} inducing points"
+            )
         return np.asarray(clusters.cluster_centers_[large])
     if method == "greedy":
         if kernel is None:
-            raise DataError('method "greedy" needs the kernel: inducing_points(X, count, "greedy", kernel=kernel)')
+            raise DataError(
+                'method "greedy" needs the kernel: inducing_points(X, count, "greedy",'
+                " kernel=kernel)"
+            )
         return _greedy(kernels.checked(kernel), X, count)
-    raise DataError(f'no method "{cut(str(method))}" to choose inducing points; there are "kmeans" and "greedy"')
+    raise DataError(
+        f'no method "{cut(str(method))}" to choose inducing points; there are "kmeans" and "greedy"'
+    )
 
 
 def _greedy(kernel: Any, X: FloatArray, count: int) -> FloatArray:

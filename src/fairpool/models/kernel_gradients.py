@@ -1,8 +1,9 @@
 """Derivatives of a kernel matrix by its parameters, without an (m, m, p) tensor.
 
-A likelihood's gradient needs only sums sum_ij G_ij dK_ij/dtheta for one given matrix G. Going through the kernel's
-expression from the outside in (a sum passes G on, a product passes G times the other factor) leaves one such
-sum per simple kernel. For a stationary kernel f(r) with length scales l,
+A likelihood's gradient needs only sums sum_ij G_ij dK_ij/dtheta for one given matrix G. Going
+through the kernel's expression from the outside in (a sum passes G on, a product passes G times the
+other factor) leaves one such sum per simple kernel. For a stationary kernel f(r) with length scales
+l,
 
     sum_ij W_ij (x_i - z_j)^2 / l^2,   W = G * (-f'(r) / r)
 
@@ -19,12 +20,16 @@ from sklearn.gaussian_process import kernels as sk
 from fairpool.tables.arrays import FloatArray
 
 Pullback = Callable[[FloatArray], FloatArray]
-"""From G [m, q] to the derivatives of sum_ij G_ij K_ij by the kernel's theta (logarithms, as in scikit-learn)."""
+"""From G [m, q] to the derivatives of sum_ij G_ij K_ij by the kernel's theta (logarithms, as in
+scikit-learn).
+"""
 
 NOTHING = np.empty(0)
 
 BLOCK = 2**16
-"""Entries of W computed at a time: half a megabyte stays in the processor's cache until all its sums are taken."""
+"""Entries of W computed at a time: half a megabyte stays in the processor's cache until all its
+sums are taken.
+"""
 
 
 def kernel_with_gradient(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, Pullback]:
@@ -43,7 +48,9 @@ def has_own_gradient(kernel: Any) -> bool:
     """Whether the kernel is made of constants, RBF and Matern 1/2, 3/2, 5/2, by sums and products."""
     if type(kernel) in (sk.Sum, sk.Product):
         return has_own_gradient(kernel.k1) and has_own_gradient(kernel.k2)
-    return type(kernel) in (sk.ConstantKernel, sk.RBF) or (type(kernel) is sk.Matern and kernel.nu in (0.5, 1.5, 2.5))
+    return type(kernel) in (sk.ConstantKernel, sk.RBF) or (
+        type(kernel) is sk.Matern and kernel.nu in (0.5, 1.5, 2.5)
+    )
 
 
 def _expression(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, Pullback]:
@@ -55,8 +62,12 @@ def _expression(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, 
     K1, pullback1 = _expression(kernel.k1, X, Z)
     K2, pullback2 = _expression(kernel.k2, X, Z)
     if type(kernel) is sk.Sum:
-        return K1 + K2, lambda G: np.concatenate([_of_term(K1, pullback1, G), _of_term(K2, pullback2, G)])
-    return K1 * K2, lambda G: np.concatenate([_of_factor(K1, pullback1, G, K2), _of_factor(K2, pullback2, G, K1)])
+        return K1 + K2, lambda G: np.concatenate(
+            [_of_term(K1, pullback1, G), _of_term(K2, pullback2, G)]
+        )
+    return K1 * K2, lambda G: np.concatenate(
+        [_of_factor(K1, pullback1, G, K2), _of_factor(K2, pullback2, G, K1)]
+    )
 
 
 def _of_term(K: FloatArray, pullback: Pullback, G: FloatArray) -> FloatArray:
@@ -95,7 +106,11 @@ def _stationary(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, 
         for start in range(0, len(A), step):
             rows = slice(start, start + step)
             W = G[rows] * slope[rows]
-            by_feature += W.sum(axis=1) @ A2[rows] + W.sum(axis=0) @ B2 - 2 * np.einsum("ip,ip->p", A[rows], W @ B)
+            by_feature += (
+                W.sum(axis=1) @ A2[rows]
+                + W.sum(axis=0) @ B2
+                - 2 * np.einsum("ip,ip->p", A[rows], W @ B)
+            )
         return np.asarray(by_feature if kernel.anisotropic else by_feature.sum(keepdims=True))
 
     return K, pullback
@@ -134,7 +149,9 @@ def _any_kernel(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, 
     """By the kernel's own `eval_gradient`; a rectangle is cut from the square of both sets, batch by batch."""
     if X is Z:
         K, dK = kernel(X, eval_gradient=True)
-        K = np.array(K, dtype=np.float64)  # a scaled kernel may well give K itself as its derivative
+        K = np.array(
+            K, dtype=np.float64
+        )  # a scaled kernel may well give K itself as its derivative
         return K, lambda G: np.einsum("ij,ijk->k", G, dK)
     step = max(len(Z), 1)
     batches = [X[start : start + step] for start in range(0, len(X), step)]
@@ -142,7 +159,9 @@ def _any_kernel(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, 
     def pullback(G: FloatArray) -> FloatArray:
         total = np.zeros(len(kernel.theta))
         for number, batch in enumerate(batches):
-            dK = kernel(np.concatenate([batch, Z]), eval_gradient=True)[1][: len(batch), len(batch) :]
+            dK = kernel(np.concatenate([batch, Z]), eval_gradient=True)[1][
+                : len(batch), len(batch) :
+            ]
             total += np.einsum("ij,ijk->k", G[number * step : number * step + len(batch)], dK)
         return total
 

@@ -9,14 +9,17 @@ from fairpool.linear_algebra.cholesky import VALID
 from fairpool.tables.arrays import FloatArray
 
 ALWAYS_POSITIVE = (sk.ConstantKernel, sk.RBF, sk.Matern, sk.RationalQuadratic, sk.DotProduct)
-"""Kernels that are positive definite in any dimension and for all parameters that scikit-learn admits."""
+"""Kernels that are positive definite in any dimension and for all parameters that scikit-learn
+admits.
+"""
 
 
 def checked(kernel: sk.Kernel) -> sk.Kernel:
     """A copy of the kernel, when it can be the covariance of a latent function."""
     if not isinstance(kernel, sk.Kernel) or isinstance(kernel, sk.CompoundKernel):
         raise KernelError(
-            f"{shown(kernel)} is not a kernel; give one of sklearn.gaussian_process.kernels, such as 1.0 * RBF([1, 1])"
+            f"{shown(kernel)} is not a kernel; give one of sklearn.gaussian_process.kernels, such"
+            " as 1.0 * RBF([1, 1])"
         )
     for leaf in leaves(kernel):
         if isinstance(leaf, sk.WhiteKernel):
@@ -25,7 +28,10 @@ def checked(kernel: sk.Kernel) -> sk.Kernel:
                 " noise tells nothing about the latent function"
             )
         if isinstance(leaf, sk.ConstantKernel) and not 0 < leaf.constant_value < np.inf:
-            raise KernelError(f"the kernel contains the factor {leaf.constant_value}, which must be finite and above 0")
+            raise KernelError(
+                f"the kernel contains the factor {leaf.constant_value}, which must be finite and"
+                " above 0"
+            )
     return clone(kernel)
 
 
@@ -35,7 +41,8 @@ def check_dimensions(kernel: sk.Kernel, columns: int) -> None:
         scales = np.size(getattr(leaf, "length_scale", 1.0))
         if scales not in (1, columns):
             raise KernelError(
-                f"the kernel {shown(leaf)} has {scales} length scales, but the data has {columns} columns"
+                f"the kernel {shown(leaf)} has {scales} length scales, but the data has {columns}"
+                " columns"
             )
 
 
@@ -60,16 +67,20 @@ def leaves(kernel: sk.Kernel) -> list[sk.Kernel]:
 def refuse_indefinite(kernel: sk.Kernel, K: FloatArray) -> None:
     """Refuse a kernel whose covariance K has a negative eigenvalue (beyond rounding).
 
-    Identity + K / noise can be positive definite all the same, and would then give wrong values in silence.
-    Kernels known to be positive definite are not looked at, since eigenvalues cost ten factorisations.
+    Identity + K / noise can be positive definite all the same, and would then give wrong values in
+    silence. Kernels known to be positive definite are not looked at, since eigenvalues cost ten
+    factorisations.
     """
     if not K.size or _always_positive(kernel):
         return
     if not np.isfinite(K).all():
-        raise KernelError(f"the kernel {shown(kernel)} gives values that are not finite on these rows")
+        raise KernelError(
+            f"the kernel {shown(kernel)} gives values that are not finite on these rows"
+        )
     eigenvalues = np.linalg.eigvalsh(K)
     if not eigenvalues[0] >= -1e-8 * max(eigenvalues[-1], 0.0):
         raise KernelError(
-            f"the kernel {shown(kernel)} is not positive definite: on these rows its smallest eigenvalue is"
+            f"the kernel {shown(kernel)} is not positive definite: on these rows its smallest"
+            " eigenvalue is"
             f" {eigenvalues[0]:.3g}; {VALID}"
         )

@@ -1,4 +1,6 @@
-"""Log marginal likelihoods with their gradients, in the logarithms of the kernel's parameters and the noise."""
+"""Log marginal likelihoods with their gradients, in the logarithms of the kernel's parameters and
+the noise.
+"""
 
 from typing import Any
 
@@ -13,24 +15,30 @@ from fairpool.tables.arrays import TINY, FloatArray
 LOG_2PI = float(np.log(2 * np.pi))
 
 JITTER = 1e-12
-"""What a sparse Gaussian process adds to the prior variance of each inducing value, as a share of it.
+"""What a sparse Gaussian process adds to the prior variance of each inducing value, as a share of
+it.
 
-It is part of the model, not a tolerance: see `SparseGaussianProcess`. A smaller share would leave values to rounding
-(their error grows as 1e-16 / share), a larger one would change them where K_UU is well conditioned, too (in proportion
-to the share).
+It is part of the model, not a tolerance: see `SparseGaussianProcess`. A smaller share would leave
+values to rounding (their error grows as 1e-16 / share), a larger one would change them where K_UU
+is well conditioned, too (in proportion to the share).
 """
 
 
-def gp_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
+def gp_likelihood(
+    kernel: Any, noise: float, X: FloatArray, y: FloatArray
+) -> tuple[float, FloatArray]:
     """log N(y; 0, K + noise I) and its gradient [len(theta) + 1], the noise last.
 
-    With C = K + noise I and a = C^-1 y, the derivative by any entry of C is G = 1/2 (a a^T - C^-1). Since C is
-    symmetric, only G + G^T matters, and a triangle of C^-1 with half its diagonal does for 1/2 C^-1. So one matrix
-    holds K, its factor, C^-1 and -G in turn: nothing is copied, and no second triangle is ever filled in.
+    With C = K + noise I and a = C^-1 y, the derivative by any entry of C is G = 1/2 (a a^T - C^-1).
+    Since C is symmetric, only G + G^T matters, and a triangle of C^-1 with half its diagonal does
+    for 1/2 C^-1. So one matrix holds K, its factor, C^-1 and -G in turn: nothing is copied, and no
+    second triangle is ever filled in.
     """
     K, pullback = kernel_with_gradient(kernel, X, X)
     K[np.diag_indices_from(K)] += noise
-    L, failed = dpotrf(K.T, lower=1, clean=1, overwrite_a=1)  # LAPACK's order is K.T's, and K is symmetric
+    L, failed = dpotrf(
+        K.T, lower=1, clean=1, overwrite_a=1
+    )  # LAPACK's order is K.T's, and K is symmetric
     if failed:
         raise np.linalg.LinAlgError
     a, _ = dpotrs(L, y, lower=1)
@@ -41,17 +49,21 @@ def gp_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray) -> tu
     return float(value), -np.append(pullback(minus_G.T), noise * minus_G.trace())
 
 
-def dtc_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray, U: FloatArray) -> tuple[float, FloatArray]:
-    """log N(y; 0, Q + noise I) with Q = K_XU M^-1 K_UX, M = K_UU + JITTER diag(K_UU), and its gradient, in O(m d^2).
+def dtc_likelihood(
+    kernel: Any, noise: float, X: FloatArray, y: FloatArray, U: FloatArray
+) -> tuple[float, FloatArray]:
+    """log N(y; 0, Q + noise I) with Q = K_XU M^-1 K_UX, M = K_UU + JITTER diag(K_UU), and its
+    gradient, in O(m d^2).
 
     With M = L_U L_U^T, A = K_XU L_U^-T and B = I + A^T A / noise, C^-1 A = A B^-1 / noise, so that
-    G = 1/2 (a a^T - C^-1) is never formed: the derivative by K_XU is 2 G V and by M it is -V^T G V, where
-    V = K_XU M^-1 = A L_U^-1.
+    G = 1/2 (a a^T - C^-1) is never formed: the derivative by K_XU is 2 G V and by M it is -V^T G V,
+    where V = K_XU M^-1 = A L_U^-1.
     """
     m, d = len(X), len(U)
     _, pullback_UU = kernel_with_gradient(kernel, U, U)
     K_XU, pullback_XU = kernel_with_gradient(kernel, X, U)
-    # The kernel's own K_UU: rounding matters where the points are close, and this is what the model uses.
+    # The kernel's own K_UU: rounding matters where the points are close, and this is what the model
+    # uses.
     L_U = np.linalg.cholesky(inducing_covariance(np.asarray(kernel(U), dtype=np.float64)))
     A = np.asarray(solve_triangular(L_U, K_XU.T, lower=True, check_finite=False)).T
     L_B = np.linalg.cholesky(np.eye(d) + A.T @ A / noise)
@@ -73,11 +85,14 @@ def dtc_likelihood(kernel: Any, noise: float, X: FloatArray, y: FloatArray, U: F
 
 
 def inducing_covariance(K_UU: FloatArray) -> FloatArray:
-    """The covariance [d, d] of what the model takes for the latent values at U: K_UU + JITTER diag(K_UU).
+    """The covariance [d, d] of what the model takes for the latent values at U: K_UU + JITTER
+    diag(K_UU).
 
-    It can be factorised wherever the points lie, and no point is left out, whatever the kernel's parameters.
+    It can be factorised wherever the points lie, and no point is left out, whatever the kernel's
+    parameters.
     """
     M = K_UU.copy()
-    # A point without any variance (a linear kernel's origin) tells nothing, and must not stop the factorisation.
+    # A point without any variance (a linear kernel's origin) tells nothing, and must not stop the
+    # factorisation.
     np.fill_diagonal(M, np.maximum((1 + JITTER) * np.diag(K_UU), TINY))
     return M

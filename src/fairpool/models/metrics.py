@@ -11,8 +11,9 @@ from fairpool.tables.arrays import FloatArray
 def mnlp(y: Any, mean: Any, variance: Any) -> Any:
     """Mean negative log probability of test labels: lower is better.
 
-    Paper: Eq. (3), Sec. 5. It can rise while information gain does: with an unsuitable model, an informative prior, or
-    where each party has enough data already (App. F.2, ample data), since smaller variances magnify the errors.
+    Paper: Eq. (3), Sec. 5. It can rise while information gain does: with an unsuitable model, an
+    informative prior, or where each party has enough data already (App. F.2, ample data), since
+    smaller variances magnify the errors.
 
         MNLP = mean of 1/2 (log(2 pi variance) + (mean - y)^2 / variance)
 
@@ -28,9 +29,16 @@ def mnlp(y: Any, mean: Any, variance: Any) -> Any:
     0.9189
     """
     y, mean, variance = (np.asarray(a, dtype=np.float64) for a in (y, mean, variance))
-    if y.ndim != 1 or not len(y) or not mean.ndim or len(mean) != len(y) or variance.shape != y.shape:
+    if (
+        y.ndim != 1
+        or not len(y)
+        or not mean.ndim
+        or len(mean) != len(y)
+        or variance.shape != y.shape
+    ):
         raise DataError(
-            f"mnlp needs y [t], mean [t] or [t, k], variance [t]; got {y.shape}, {mean.shape}, {variance.shape}"
+            f"mnlp needs y [t], mean [t] or [t, k], variance [t]; got {y.shape}, {mean.shape},"
+            f" {variance.shape}"
         )
     if not (variance > 0).all():
         raise DataError(f"mnlp needs variances above 0; the smallest is {variance.min():g}")

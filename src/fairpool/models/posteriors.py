@@ -20,7 +20,8 @@ class Posterior(Protocol):
     def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the labels y* at X [t, p], observation noise included.
 
-        Where the posterior was trained on k sets of labels, the mean is [t, k]; the variance is always [t].
+        Where the posterior was trained on k sets of labels, the mean is [t, k]; the variance is
+        always [t].
         """
         ...  # pragma: no cover
 
@@ -53,7 +54,9 @@ class KernelPosterior:
     @property
     def factor(self) -> FloatArray:
         """L [m, m], lower."""
-        return self.model.factor(self.X, self.scale) if self.kept_factor is None else self.kept_factor
+        return (
+            self.model.factor(self.X, self.scale) if self.kept_factor is None else self.kept_factor
+        )
 
     def __repr__(self) -> str:
         return f"KernelPosterior({len(self.X)} rows x {self.X.shape[1]} inputs)"
@@ -69,7 +72,8 @@ class KernelPosterior:
 
 @dataclass(frozen=True, eq=False)
 class WeightPosterior:
-    """Posterior of a model with d weights u, standard normal a priori; it holds no row of anybody's.
+    """Posterior of a model with d weights u, standard normal a priori; it holds no row of
+    anybody's.
 
     With the precision B = I + sum of A^T D^-1 A = L L^T over the rows' whitened features A:
 
@@ -99,7 +103,9 @@ class WeightPosterior:
         A = self.model.whitened_features(X)
         W = solve_triangular(self.factor, A.T, lower=True)
         variance = self.model.residual_variance(X, A) + np.einsum("ij,ij->j", W, W)
-        return (self.model.prior_mean_at(X) + (A @ self.weights).T).T, variance + self.model.noise_variance
+        return (
+            self.model.prior_mean_at(X) + (A @ self.weights).T
+        ).T, variance + self.model.noise_variance
 
 
 TrainedPosterior = KernelPosterior | WeightPosterior
@@ -110,9 +116,12 @@ def as_inputs(X: Any, inputs: int, columns: tuple[str, ...] | None) -> FloatArra
     """Inputs to predict at [t, p], refused when they do not have the training data's columns."""
     matrix, found = as_matrix(X, "inputs to predict")
     if matrix.shape[1] != inputs:
-        raise DataError(f"inputs to predict have {matrix.shape[1]} columns, the model was trained on {inputs}")
+        raise DataError(
+            f"inputs to predict have {matrix.shape[1]} columns, the model was trained on {inputs}"
+        )
     if found and columns and found != columns:
         raise DataError(
-            f"inputs to predict have columns {', '.join(found)}; the model needs {', '.join(columns)}, in order"
+            f"inputs to predict have columns {', '.join(found)}; the model needs"
+            f" {', '.join(columns)}, in order"
         )
     return matrix

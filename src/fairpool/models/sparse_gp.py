@@ -1,4 +1,6 @@
-"""Sparse Gaussian process, the deterministic training conditional (DTC): theta is f at the inducing points."""
+"""Sparse Gaussian process, the deterministic training conditional (DTC): theta is f at the inducing
+points.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,16 +22,18 @@ from fairpool.tables.arrays import FloatArray, as_matrix, as_one_set_of_labels, 
 
 @dataclass(frozen=True, eq=False)
 class SparseGaussianProcess(WeightModel):
-    """DTC: the prior covariance K_XX is replaced by Q = K_XU M^-1 K_UX, with M = K_UU + 1e-12 diag(K_UU).
+    """DTC: the prior covariance K_XX is replaced by Q = K_XU M^-1 K_UX, with M = K_UU + 1e-12
+    diag(K_UU).
 
     Paper: App. E.5 (which writes K_XU^T where the shapes ask for K_XU), Sec. 5.
 
-    Differs from the paper: it has M = K_UU. Where inducing points are close for the kernel, that Q depends on digits of
-    K_UU which double precision does not have: for five points spaced by 0.005, RBF(1.8) and inputs outside of them, v
-    comes out 0.3 of 4.9 nats too small. With the share added (`fairpool.models.likelihoods.JITTER`), values are those
-    of the model as stated here to 2e-4 nats for a few points however close, to `rounding_error` for any number of them
-    (of which the operator is told where it matters), and there is one weight per inducing point. Where the points are
-    apart it is the paper's model: to 1e-7 nats for five points spaced by 0.5 and RBF(1.8).
+    Differs from the paper: it has M = K_UU. Where inducing points are close for the kernel, that Q
+    depends on digits of K_UU which double precision does not have: for five points spaced by 0.005,
+    RBF(1.8) and inputs outside of them, v comes out 0.3 of 4.9 nats too small. With the share added
+    (`fairpool.models.likelihoods.JITTER`), values are those of the model as stated here to 2e-4
+    nats for a few points however close, to `rounding_error` for any number of them (of which the
+    operator is told where it matters), and there is one weight per inducing point. Where the points
+    are apart it is the paper's model: to 1e-7 nats for five points spaced by 0.5 and RBF(1.8).
 
     Args:
         kernel: A scikit-learn kernel.
@@ -59,16 +63,20 @@ class SparseGaussianProcess(WeightModel):
             return lower_factor(inducing_covariance(K_UU))
         except KernelError:
             raise KernelError(
-                f"the covariance of the {len(K_UU)} inducing points cannot be factorised: the kernel {self.kernel}"
-                " gives values that are not finite, or too coarsely rounded for points this close; use another kernel,"
+                f"the covariance of the {len(K_UU)} inducing points cannot be factorised: the"
+                f" kernel {self.kernel}"
+                " gives values that are not finite, or too coarsely rounded for points this close;"
+                " use another kernel,"
                 " or fewer inducing points"
             ) from None
 
     def rounding_error(self, P: FloatArray) -> float:
-        """How far rounding of M may put a value off; it matters where inducing points are close for the kernel.
+        """How far rounding of M may put a value off; it matters where inducing points are close for
+        the kernel.
 
-        v = 1/2 log|M + G| - 1/2 log|M|, G = L_U P L_U^T, changes by 1/2 tr(((M + G)^-1 - M^-1) dM). Each entry of M
-        is rounded by some eps of its size, and what matters is the diagonal, as in `fairpool.linear_algebra.rounding`:
+        v = 1/2 log|M + G| - 1/2 log|M|, G = L_U P L_U^T, changes by 1/2 tr(((M + G)^-1 - M^-1) dM).
+        Each entry of M is rounded by some eps of its size, and what matters is the diagonal, as in
+        `fairpool.linear_algebra.rounding`:
 
             M^-1 - (M + G)^-1 = L_U^-T F L_U^-1,    F = I - (I + P)^-1
         """
@@ -76,19 +84,27 @@ class SparseGaussianProcess(WeightModel):
         F = I - np.linalg.inv(I + P)
         C = np.asarray(solve_triangular(self._root, I, lower=True, check_finite=False))
         variances = np.einsum("ij,ij->i", self._root, self._root)  # M_ii
-        return 0.5 * SEVERAL * EPS * float(variances @ np.einsum("ki,kl,li->i", C, F, C, optimize=True))
+        return (
+            0.5
+            * SEVERAL
+            * EPS
+            * float(variances @ np.einsum("ki,kl,li->i", C, F, C, optimize=True))
+        )
 
     def whitened_features(self, X: FloatArray) -> FloatArray:
         """K_XU L_U^-T [m, d] with L_U L_U^T = M."""
         if X.shape[1] != self.inducing_points.shape[1]:
             raise DataError(
-                f"the inducing points have {self.inducing_points.shape[1]} columns, the data {X.shape[1]};"
+                f"the inducing points have {self.inducing_points.shape[1]} columns, the data"
+                f" {X.shape[1]};"
                 " choose them from the same features"
             )
         if not len(X):
             return np.zeros((0, len(self._root)))
         K_UX = np.asarray(self.kernel(self.inducing_points, X), dtype=np.float64)
-        A: FloatArray = np.asarray(solve_triangular(self._root, K_UX, lower=True, check_finite=False)).T
+        A: FloatArray = np.asarray(
+            solve_triangular(self._root, K_UX, lower=True, check_finite=False)
+        ).T
         return A
 
     def residual_variance(self, X: FloatArray, A: FloatArray) -> FloatArray:
@@ -104,9 +120,11 @@ class SparseGaussianProcess(WeightModel):
         restarts: int = 0,
         noise_bounds: tuple[float, float] = NOISE_BOUNDS,
     ) -> "SparseGaussianProcess":
-        """The same model with kernel parameters and noise variance that maximise the DTC likelihood of y.
+        """The same model with kernel parameters and noise variance that maximise the DTC likelihood
+        of y.
 
-        Paper: Sec. 5. The inducing points stay where they are. A warning says so where no optimum was reached.
+        Paper: Sec. 5. The inducing points stay where they are. A warning says so where no optimum
+        was reached.
         """
         learned = self.learn(X, y, rng, restarts=restarts, noise_bounds=noise_bounds)
         warn_of(learned.notes)
@@ -136,4 +154,6 @@ class SparseGaussianProcess(WeightModel):
             noise_bounds=noise_bounds,
             entries=len(X) * len(U),
         )
-        return Learned(replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes)
+        return Learned(
+            replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes
+        )

@@ -1,7 +1,9 @@
-"""What Bayesian linear regression and the sparse Gaussian process share: d weights, standard normal a priori.
+"""What Bayesian linear regression and the sparse Gaussian process share: d weights, standard normal
+a priori.
 
-Everything they learn from a party's rows is a d x d matrix and a d-vector, and these add up over rows, batches
-and parties. So a party can be summarised batch by batch, or by itself, and no row needs to travel.
+Everything they learn from a party's rows is a d x d matrix and a d-vector, and these add up over
+rows, batches and parties. So a party can be summarised batch by batch, or by itself, and no row
+needs to travel.
 """
 
 from abc import ABC, abstractmethod
@@ -24,7 +26,9 @@ from fairpool.tables.arrays import (
 
 
 class WeightModel(ABC):
-    """A model y = prior mean + A u + noise, with whitened features A [m, d] and weights u ~ N(0, I)."""
+    """A model y = prior mean + A u + noise, with whitened features A [m, d] and weights u ~ N(0,
+    I).
+    """
 
     noise_variance: float
 
@@ -54,31 +58,49 @@ class WeightModel(ABC):
         Args:
             X: Inputs.
             y: Labels.
-            noise_variance: One number, or one per row; None: the model's. An infinite one silences its row.
+            noise_variance: One number, or one per row; None: the model's. An infinite one silences
+                its row.
         """
         X, columns = as_matrix(X, "training data")
         y = as_labels(y, len(X))
-        noise = as_noise(self.noise_variance if noise_variance is None else noise_variance, len(X), "training data")
+        noise = as_noise(
+            self.noise_variance if noise_variance is None else noise_variance,
+            len(X),
+            "training data",
+        )
         A = self.whitened_features(X) / np.sqrt(noise)[:, None]
         residual = ((y.T - self.prior_mean_at(X)) / np.sqrt(noise)).T
         return self.posterior_from_moments(A.T @ A, A.T @ residual, X.shape[1], columns)
 
     def posterior_from_moments(
-        self, precision: FloatArray, moment: FloatArray, inputs: int, columns: tuple[str, ...] | None = None
+        self,
+        precision: FloatArray,
+        moment: FloatArray,
+        inputs: int,
+        columns: tuple[str, ...] | None = None,
     ) -> WeightPosterior:
         """The posterior from sums over rows alone: A^T D^-1 A [d, d] and A^T D^-1 (y - prior mean) [d] or [d, k]."""
         L = lower_factor(np.eye(len(precision)) + precision)
-        return WeightPosterior(self, inputs, cho_solve((L, True), moment, check_finite=False), L, columns)
+        return WeightPosterior(
+            self, inputs, cho_solve((L, True), moment, check_finite=False), L, columns
+        )
 
     def summarise(self, party: Party) -> PartySummary:
         """A party's sufficient statistics, all that the chain needs of it; add up batches of one party with +."""
-        noise = np.unique(self.noise_variance if party.noise_variance is None else party.noise_variance)
+        noise = np.unique(
+            self.noise_variance if party.noise_variance is None else party.noise_variance
+        )
         if len(noise) > 1:
-            raise DataError(f'party "{party.name}" has a noise variance per row; a summary needs one for all its rows')
+            raise DataError(
+                f'party "{party.name}" has a noise variance per row; a summary needs one for all'
+                " its rows"
+            )
         s2 = float(noise[0]) if len(noise) else self.noise_variance
         inputs = party.X.shape[1]
         probe = self.probe(inputs)  # first, since it refuses a model for other inputs
-        return PartySummary(party.name, *self.moments(party.X, party.y), s2, len(party), inputs, probe)
+        return PartySummary(
+            party.name, *self.moments(party.X, party.y), s2, len(party), inputs, probe
+        )
 
     def moments(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """A^T A [d, d] and A^T (y - prior mean) [d] of some rows, as they are: for batches, checked when summed up."""
@@ -93,11 +115,16 @@ class WeightModel(ABC):
     def log_marginal_likelihood(self, X: Any, y: Any, noise_variance: Any = None) -> float:
         """log p(y | X): how well the model explains the labels before it has seen them."""
         X, _ = as_matrix(X, "training data")
-        noise = as_noise(self.noise_variance if noise_variance is None else noise_variance, len(X), "training data")
+        noise = as_noise(
+            self.noise_variance if noise_variance is None else noise_variance,
+            len(X),
+            "training data",
+        )
         A = self.whitened_features(X) / np.sqrt(noise)[:, None]
         y = (as_one_set_of_labels(y, len(X)) - self.prior_mean_at(X)) / np.sqrt(noise)
         L = lower_factor(np.eye(A.shape[1]) + A.T @ A)
-        # (I + A A^T)^-1 y = y - A w with w the posterior weights: no difference of two large squares.
+        # (I + A A^T)^-1 y = y - A w with w the posterior weights: no difference of two large
+        # squares.
         w = np.asarray(cho_solve((L, True), A.T @ y, check_finite=False))
         log_det = 2 * np.log(np.diag(L)).sum() + np.log(noise).sum()
         residual = y - A @ w

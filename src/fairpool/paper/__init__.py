@@ -1,1 +1,3 @@
-"""The paper's experiments, as a thin user of the library: data sets, partitioning, one module per kind of figure."""
+"""The paper's experiments, as a thin user of the library: data sets, partitioning, one module per
+kind of figure.
+"""

@@ -69,7 +69,9 @@ def run_along_rho(seed: int, steps: int = 21, draws: int = 20, rows: int = 250) 
         rewards = scheme.rewards(rho)
         found = check_incentives(game, phi, rewards)
         for i, model in enumerate(
-            realise(game, rewards, np.random.default_rng([seed, 3]), noise="standardised", draws=draws)
+            realise(
+                game, rewards, np.random.default_rng([seed, 3]), noise="standardised", draws=draws
+            )
         ):
             scores = np.broadcast_to(mnlp(y, *model.predict(X)), draws)
             spread = 1.96 * scores.std(ddof=1) / np.sqrt(draws) if draws > 1 else 0.0

@@ -1,4 +1,6 @@
-"""The paper's figures, in its arrangement: the same panels, axes, colours by phi_i / phi*, identity line, counts."""
+"""The paper's figures, in its arrangement: the same panels, axes, colours by phi_i / phi*, identity
+line, counts.
+"""
 
 from itertools import pairwise
 from typing import Any
@@ -35,7 +37,13 @@ def scatter_figure(rows: Rows) -> Any:
 def informative_figure(rows: Rows) -> Any:
     """Fig. 10: improvement in MNLP at rho = 1 and 0.5."""
     panels = [
-        _panel([row for row in rows if row["rho"] == rho], "mnlp_most", "mnlp", f"({letter}) MNLP, ρ = {rho:g}", "MNLP")
+        _panel(
+            [row for row in rows if row["rho"] == rho],
+            "mnlp_most",
+            "mnlp",
+            f"({letter}) MNLP, ρ = {rho:g}",
+            "MNLP",
+        )
         for letter, rho in (("a", 1.0), ("b", 0.5))
     ]
     return panels[0] | panels[1]
@@ -51,7 +59,12 @@ def suitability_figure(rows: Rows) -> Any:
             f"({letter}) ρ = {rho:g}, {'suitable' if suitable else 'unsuitable'} model",
             "MNLP",
         )
-        for letter, rho, suitable in (("a", 1.0, True), ("b", 0.5, True), ("c", 1.0, False), ("d", 0.5, False))
+        for letter, rho, suitable in (
+            ("a", 1.0, True),
+            ("b", 0.5, True),
+            ("c", 1.0, False),
+            ("d", 0.5, False),
+        )
     ]
     return (panels[0] | panels[1]) & (panels[2] | panels[3])
 
@@ -61,7 +74,9 @@ def _panel(rows: Rows, x: str, y: str, title: str, name: str) -> Any:
     values = [row[k] for row in rows for k in (x, y)] or [0.0, 1.0]
     low, high = min(0.0, *values), max(values)
     line = (
-        alt.Chart(_data([{"v": low}, {"v": high}])).mark_line(color="#888", strokeDash=[4, 3]).encode(x="v:Q", y="v:Q")
+        alt.Chart(_data([{"v": low}, {"v": high}]))
+        .mark_line(color="#888", strokeDash=[4, 3])
+        .encode(x="v:Q", y="v:Q")
     )
     points = (
         alt.Chart(_data(rows))
@@ -69,7 +84,9 @@ def _panel(rows: Rows, x: str, y: str, title: str, name: str) -> Any:
         .encode(
             x=alt.X(f"{x}:Q", title=f"maximal improvement in {name}", scale=alt.Scale(zero=False)),
             y=alt.Y(f"{y}:Q", title=f"improvement in {name}", scale=alt.Scale(zero=False)),
-            color=alt.Color("share:Q", title="φ_i/φ*", scale=alt.Scale(scheme="viridis", domain=[0, 1])),
+            color=alt.Color(
+                "share:Q", title="φ_i/φ*", scale=alt.Scale(scheme="viridis", domain=[0, 1])
+            ),
         )
     )
     count = (
@@ -94,15 +111,28 @@ def along_rho_figure(rows: Rows) -> Any:
     )
     alone = alt.Chart(ends).mark_line(strokeDash=[2, 3]).encode(x=x, y="alone:Q", color=parties)
     left = (
-        reward + alone + _rule("y", first["value_23"], "v of parties 2 and 3") + _rule("x", first["rho_stable"], "ρ_s")
+        reward
+        + alone
+        + _rule("y", first["value_23"], "v of parties 2 and 3")
+        + _rule("x", first["rho_stable"], "ρ_s")
     )
     band = (
         alt.Chart(ends)
         .mark_area(opacity=0.25)
-        .encode(x=x, y=alt.Y("mnlp_low:Q", title="MNLP", scale=alt.Scale(zero=False)), y2="mnlp_high:Q", color=parties)
+        .encode(
+            x=x,
+            y=alt.Y("mnlp_low:Q", title="MNLP", scale=alt.Scale(zero=False)),
+            y2="mnlp_high:Q",
+            color=parties,
+        )
     )
     score = alt.Chart(ends).mark_line(strokeWidth=2).encode(x=x, y="mnlp:Q", color=parties)
-    right = band + score + _rule("y", first["mnlp_23"], "trained on 2 and 3") + _rule("x", first["rho_stable"], "ρ_s")
+    right = (
+        band
+        + score
+        + _rule("y", first["mnlp_23"], "trained on 2 and 3")
+        + _rule("x", first["rho_stable"], "ρ_s")
+    )
     panels = [
         p.properties(width=SIZE + 60, height=SIZE)
         for p in (left.properties(title="(a) IG"), right.properties(title="(b) MNLP"))
@@ -122,7 +152,11 @@ def _rule(axis: str, value: float, label: str) -> Any:
 
 def overview_figure(rows: Rows) -> Any:
     """Fig. 1: which incentives hold along rho, from a real run."""
-    names = {"fair": "fairness (R5)", "stable": "stability (R6)", "rational": "individual rationality (R4)"}
+    names = {
+        "fair": "fairness (R5)",
+        "stable": "stability (R6)",
+        "rational": "individual rationality (R4)",
+    }
     party = [row for row in rows if row["party"] == 1]
     middles = [(a["rho"] + b["rho"]) / 2 for a, b in pairwise(party)]
     cells = [
@@ -130,7 +164,10 @@ def overview_figure(rows: Rows) -> Any:
         for row, start, end in zip(party, [0.0, *middles], [*middles, 1.0], strict=True)
         for key, name in names.items()
     ]
-    title, scale = "ρ: from maximum welfare (0) to pure Shapley fairness (1)", alt.Scale(domain=[0, 1])
+    title, scale = (
+        "ρ: from maximum welfare (0) to pure Shapley fairness (1)",
+        alt.Scale(domain=[0, 1]),
+    )
     x = alt.X("rho:Q", title=title, scale=scale)
     bars = (
         alt.Chart(_data(cells))
@@ -140,14 +177,18 @@ def overview_figure(rows: Rows) -> Any:
             x2="end:Q",
             y=alt.Y("incentive:N", sort=list(names.values()), title=None),
             color=alt.Color(
-                "holds:N", title=None, scale=alt.Scale(domain=["holds", "fails"], range=["#1f6f8b", "#d9dfe7"])
+                "holds:N",
+                title=None,
+                scale=alt.Scale(domain=["holds", "fails"], range=["#1f6f8b", "#d9dfe7"]),
             ),
         )
     )
     welfare = (
         alt.Chart(_data(party))
         .mark_line(point=True)
-        .encode(x=x, y=alt.Y("welfare:Q", title="welfare (share of most)", scale=alt.Scale(zero=False)))
+        .encode(
+            x=x, y=alt.Y("welfare:Q", title="welfare (share of most)", scale=alt.Scale(zero=False))
+        )
     )
     first = rows[0]
     marks = [
@@ -160,7 +201,9 @@ def overview_figure(rows: Rows) -> Any:
         .mark_text(align="center", dy=-4, baseline="bottom")
         .encode(x=x, y=alt.value(0), text="label:N")
     )
-    return (bars + rules + texts).properties(width=460, height=110) & welfare.properties(width=460, height=120)
+    return (bars + rules + texts).properties(width=460, height=110) & welfare.properties(
+        width=460, height=120
+    )
 
 
 def partition_figure(seed: int) -> Any:
@@ -171,7 +214,12 @@ def partition_figure(seed: int) -> Any:
     order = np.concatenate(found.parties)
     owner = np.repeat([1, 2, 3], [len(p) for p in found.parties])
     rows = [
-        {"position": k, "value": float(X[row, 0]), "party": f"party {owner[k]}", "d": "d" if row == found.point else ""}
+        {
+            "position": k,
+            "value": float(X[row, 0]),
+            "party": f"party {owner[k]}",
+            "d": "d" if row == found.point else "",
+        }
         for k, row in enumerate(order)
     ]
     x = alt.X("position:Q", title="position in the partially sorted data")
@@ -187,8 +235,12 @@ def partition_figure(seed: int) -> Any:
         )
     )
     chosen = [row for row in rows if row["d"]]
-    ring = alt.Chart(_data(chosen)).mark_point(size=240, color="black", strokeWidth=2).encode(x=x, y=y)
-    name = alt.Chart(_data(chosen)).mark_text(dx=12, dy=-12, fontSize=14).encode(x=x, y=y, text="d:N")
+    ring = (
+        alt.Chart(_data(chosen)).mark_point(size=240, color="black", strokeWidth=2).encode(x=x, y=y)
+    )
+    name = (
+        alt.Chart(_data(chosen)).mark_text(dx=12, dy=-12, fontSize=14).encode(x=x, y=y, text="d:N")
+    )
     return (points + ring + name).properties(width=460, height=200)
 
 
@@ -196,7 +248,9 @@ def valuation_figure(rows: Rows) -> Any:
     """Fig. 11: MNLP-based against IG-based normalised (a-b) values and (c-d) Shapley values."""
     models = list(dict.fromkeys(row["model"] for row in rows))
     panels = [
-        _valuation_panel([row for row in rows if row["model"] == model], measure, f"{model}: {name}")
+        _valuation_panel(
+            [row for row in rows if row["model"] == model], measure, f"{model}: {name}"
+        )
         for measure, name in (("value", "values of data"), ("shapley", "Shapley values"))
         for model in models
     ]
@@ -216,7 +270,9 @@ def _valuation_panel(rows: Rows, measure: str, title: str) -> Any:
         .encode(
             x=alt.X(f"{measure}:Q", title="by IG", scale=alt.Scale(zero=False)),
             y=alt.Y(f"{measure}_mnlp:Q", title="by MNLP", scale=alt.Scale(zero=False)),
-            color=alt.Color("distance:Q", title="W", scale=alt.Scale(scheme="viridis", reverse=True)),
+            color=alt.Color(
+                "distance:Q", title="W", scale=alt.Scale(scheme="viridis", reverse=True)
+            ),
         )
     )
     return (line + points).properties(width=SIZE, height=SIZE, title=title)

@@ -51,14 +51,28 @@ def scatter_claims(figure: str, rows: Rows) -> list[Claim]:
         )
         agrees = abs(share - 0.85) < 0.05 if figure == "fig5" else agrees
     claims = [
-        Claim(figure, "positive improvement in MNLP at ρ = 0.5", paper, f"{positive} of {total} ({share:.0%})", agrees),
+        Claim(
+            figure,
+            "positive improvement in MNLP at ρ = 0.5",
+            paper,
+            f"{positive} of {total} ({share:.0%})",
+            agrees,
+        ),
         more,
     ]
     best = max((row["mnlp_most"] for row in rows), default=0.0)
     if figure in ("fig8", "fig10"):
         expected = 1.0 if figure == "fig8" else 0.2
         near = abs(best - expected) <= 0.5 * expected
-        claims.append(Claim(figure, "largest maximal improvement in MNLP", f"around {expected}", f"{best:.2f}", near))
+        claims.append(
+            Claim(
+                figure,
+                "largest maximal improvement in MNLP",
+                f"around {expected}",
+                f"{best:.2f}",
+                near,
+            )
+        )
     if figure == "fig6":
         gap = np.abs([row["shapley_sampled"] - row["shapley"] for row in rows])
         size = float(np.mean([row["shapley"] for row in rows]))
@@ -81,7 +95,9 @@ def _count(rows: Rows, rho: float) -> tuple[int, int]:
 
 def suitability_claims(figure: str, rows: Rows) -> list[Claim]:
     """Fig. 9: an unsuitable model improves less often."""
-    suitable, unsuitable = (_count([row for row in rows if row["suitable"] is s], 0.5)[0] for s in (True, False))
+    suitable, unsuitable = (
+        _count([row for row in rows if row["suitable"] is s], 0.5)[0] for s in (True, False)
+    )
     fewer = Claim(
         figure,
         "fewer positive improvements at ρ = 0.5 with the unsuitable model",
@@ -116,12 +132,21 @@ def along_rho_claims(figure: str, rows: Rows) -> list[Claim]:
             f"changes by {constant:.1e}",
             constant < 1e-6 * total,
         ),
-        Claim(figure, "individually rational at every ρ", "ρ_r ≥ 1", f"ρ_r = {rational:.3f}", rational >= 1),
         Claim(
             figure,
-            "at ρ_s the reward of the second largest contributor equals the value of parties 2 and 3 together",
+            "individually rational at every ρ",
+            "ρ_r ≥ 1",
+            f"ρ_r = {rational:.3f}",
+            rational >= 1,
+        ),
+        Claim(
+            figure,
+            "at ρ_s the reward of the second largest contributor equals the value of parties 2 and"
+            " 3 together",
             "party 3's",
-            f"party {second}'s: {at['reward']:.3f} and {at['value_23']:.3f}" if at else f"ρ_s = {stable:.3f} > 1",
+            f"party {second}'s: {at['reward']:.3f} and {at['value_23']:.3f}"
+            if at
+            else f"ρ_s = {stable:.3f} > 1",
             bool(at and abs(at["reward"] - at["value_23"]) < 1e-6 * total),
         ),
         Claim(figure, "MNLP falls as ρ falls", "falls", "falls" if falls else "does not", falls),
@@ -140,7 +165,11 @@ def overview_claims(figure: str, rows: Rows) -> list[Claim]:
     welfare = [(row["rho"], -row["welfare"]) for row in rows if row["party"] == 1]
     return [
         Claim(
-            figure, "stability implies individual rationality", "implies", "implies" if implied else "does not", implied
+            figure,
+            "stability implies individual rationality",
+            "implies",
+            "implies" if implied else "does not",
+            implied,
         ),
         Claim(
             figure,
@@ -160,8 +189,13 @@ def valuation_claims(figure: str, rows: Rows) -> list[Claim]:
         groups: dict[tuple[int, int], list[float]] = defaultdict(list)
         for row in own:
             groups[row["partition"], row["party"]].append(row["shapley_mnlp"])
-        spread = float(np.mean([(max(values) - min(values)) / abs(np.mean(values)) for values in groups.values()]))
-        # Within each party: do validation sets farther from its data value it lower than nearer ones?
+        spread = float(
+            np.mean(
+                [(max(values) - min(values)) / abs(np.mean(values)) for values in groups.values()]
+            )
+        )
+        # Within each party: do validation sets farther from its data value it lower than nearer
+        # ones?
         far = np.array([row["distance"] for row in own])
         value = np.array([row["shapley_mnlp"] for row in own])
         member = [(row["partition"], row["party"]) for row in own]
@@ -173,7 +207,8 @@ def valuation_claims(figure: str, rows: Rows) -> list[Claim]:
         claims += [
             Claim(
                 figure,
-                f"{model}: MNLP-based Shapley values vary with the validation set (IG-based ones do not)",
+                f"{model}: MNLP-based Shapley values vary with the validation set (IG-based ones do"
+                " not)",
                 "large spread",
                 f"a party's largest exceeds its smallest by {spread:.0%} of its mean",
                 spread > 0.1,

@@ -1,4 +1,6 @@
-"""The paper's data sets: Friedman (made), diabetes (ships with scikit-learn), California and Boston housing."""
+"""The paper's data sets: Friedman (made), diabetes (ships with scikit-learn), California and Boston
+housing.
+"""
 
 import csv
 import os
@@ -12,7 +14,8 @@ from fairpool.errors import DataError
 from fairpool.tables.arrays import FloatArray
 
 FOLDER = "FAIRPOOL_DATA"
-"""The environment variable that names a folder with california_housing.csv and boston_housing.csv."""
+"""The environment variable that names a folder with california_housing.csv and boston_housing.csv.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,9 @@ class Dataset:
         return len(self.y)
 
 
-def friedman(rows: int, rng: np.random.Generator, first: tuple[float, float] = (0.0, 1.0)) -> Dataset:
+def friedman(
+    rows: int, rng: np.random.Generator, first: tuple[float, float] = (0.0, 1.0)
+) -> Dataset:
     """The Friedman function with six inputs, the last of no effect.
 
     Paper: App. E.1.
@@ -41,7 +46,12 @@ def friedman(rows: int, rng: np.random.Generator, first: tuple[float, float] = (
     """
     X = rng.uniform(0, 1, (rows, 6))
     X[:, 0] = rng.uniform(*first, rows)
-    f = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    f = (
+        10 * np.sin(np.pi * X[:, 0] * X[:, 1])
+        + 20 * (X[:, 2] - 0.5) ** 2
+        + 10 * X[:, 3]
+        + 5 * X[:, 4]
+    )
     return Dataset(X, f + rng.standard_normal(rows), tuple(f"x{k}" for k in range(6)))
 
 
@@ -73,7 +83,8 @@ def california() -> Dataset:
 def boston() -> Dataset:
     """506 districts' house values, three features removed.
 
-    Paper: App. F.1: the proportion of land zoned for large lots, that of non-retail business, and the river dummy.
+    Paper: App. F.1: the proportion of land zoned for large lots, that of non-retail business, and
+    the river dummy.
     """
     removed = ("ZN", "INDUS", "CHAS")
     local = _local("boston_housing.csv")
@@ -95,7 +106,9 @@ def _local(name: str) -> Path | None:
 
 def local_files() -> list[Path]:
     """The data sets that are in the folder."""
-    return [path for name in ("california_housing.csv", "boston_housing.csv") if (path := _local(name))]
+    return [
+        path for name in ("california_housing.csv", "boston_housing.csv") if (path := _local(name))
+    ]
 
 
 def _read(path: Path, target: str, removed: tuple[str, ...]) -> Dataset:
@@ -114,6 +127,7 @@ def _read(path: Path, target: str, removed: tuple[str, ...]) -> Dataset:
 
 def _lacking(name: str, error: Exception) -> str:
     return (
-        f"{name} is not in ${FOLDER} and cannot be downloaded ({type(error).__name__}); put it into a folder and set"
+        f"{name} is not in ${FOLDER} and cannot be downloaded ({type(error).__name__}); put it into"
+        " a folder and set"
         f" {FOLDER} to that folder"
     )

@@ -28,9 +28,9 @@ class Partition:
 def partition(X: FloatArray, n: int, least: float, rng: np.random.Generator) -> Partition:
     """Divide rows among n parties by the paper's algorithm.
 
-    Paper: Fig. 4, Sec. 5, Partitioning Algorithm: choose an input feature a and a data point d at random; sort
-    partially, so that d is at its sorted position by a; divide into consecutive blocks of random sizes, each at least
-    a share of all.
+    Paper: Fig. 4, Sec. 5, Partitioning Algorithm: choose an input feature a and a data point d at
+    random; sort partially, so that d is at its sorted position by a; divide into consecutive blocks
+    of random sizes, each at least a share of all.
 
     Args:
         X: Inputs [m, p].
@@ -41,20 +41,26 @@ def partition(X: FloatArray, n: int, least: float, rng: np.random.Generator) -> 
     m = len(X)
     smallest = int(np.ceil(least * m))
     if n < 1 or n * smallest > m:
-        raise DataError(f"{m} rows cannot be divided among {n} parties with at least {least:.0%} each")
+        raise DataError(
+            f"{m} rows cannot be divided among {n} parties with at least {least:.0%} each"
+        )
     feature, point = int(rng.integers(X.shape[1])), int(rng.integers(m))
     order = partially_sorted(X[:, feature], point, rng)
-    return Partition(tuple(np.split(order, np.cumsum(block_sizes(m, n, smallest, rng))[:-1])), feature, point)
+    return Partition(
+        tuple(np.split(order, np.cumsum(block_sizes(m, n, smallest, rng))[:-1])), feature, point
+    )
 
 
 def partially_sorted(values: FloatArray, point: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """An order of the rows with `point` at its sorted position: smaller values before it, larger ones after, at random.
+    """An order of the rows with `point` at its sorted position: smaller values before it, larger
+    ones after, at random.
 
     Paper: Fig. 4: "Only data point d will be at its sorted position based on input feature a."
     """
     order = rng.permutation(len(values))
     order = order[order != point]
-    # Ties with d fall on either side at random, so that a feature of few values divides as fairly as another.
+    # Ties with d fall on either side at random, so that a feature of few values divides as fairly
+    # as another.
     tied = values[order] == values[point]
     before = (values[order] < values[point]) | (tied & (rng.uniform(size=len(order)) < 0.5))
     return np.concatenate([order[before], [point], order[~before]]).astype(np.intp)

@@ -39,7 +39,8 @@ class Figure:
     Attributes:
         title: What it shows.
         tasks: How many independent tasks it is made of, for a quick run or a full one.
-        compute: From (figure, task, seed, quick) to rows; at the top of a module, so that another process can run it.
+        compute: From (figure, task, seed, quick) to rows; at the top of a module, so that another
+            process can run it.
         draw: From rows to a chart.
         check: From the figure's name and rows to claims.
         notes: Choices where the paper is silent.
@@ -109,7 +110,9 @@ def _suitability(figure: str, title: str, notes: str = "") -> Figure:
     def tasks(quick: bool) -> int:
         return 2 if quick else 2 * SETTINGS[figure].splits
 
-    return Figure(title, tasks, suitability_rows, charts.suitability_figure, claims.suitability_claims, notes)
+    return Figure(
+        title, tasks, suitability_rows, charts.suitability_figure, claims.suitability_claims, notes
+    )
 
 
 FIGURES = {
@@ -148,19 +151,29 @@ FIGURES = {
     "fig5": _scatter(
         "fig5",
         "Network and BLR, California housing",
-        "The network is trained once, on 60% of the data; the noise variance is learned on the same part.",
+        "The network is trained once, on 60% of the data; the noise variance is learned on the same"
+        " part.",
     ),
-    "fig6": _scatter("fig6", "Sparse GP (DTC), Friedman, ten parties", "100 inducing points by k-means."),
+    "fig6": _scatter(
+        "fig6", "Sparse GP (DTC), Friedman, ten parties", "100 inducing points by k-means."
+    ),
     "fig7": _scatter("fig7", "GP, Friedman, three parties"),
     "fig8": _scatter(
-        "fig8", "Network and BLR, Boston housing", "The network is trained on each split's training rows."
+        "fig8",
+        "Network and BLR, Boston housing",
+        "The network is trained on each split's training rows.",
     ),
-    "fig9": _suitability("fig9", "GP, diabetes, squared exponential alone (the paper's unsuitable model)"),
+    "fig9": _suitability(
+        "fig9", "GP, diabetes, squared exponential alone (the paper's unsuitable model)"
+    ),
     "fig9-fixed": _suitability(
-        "fig9-fixed", "As fig9, hyperparameters fixed", "As fig3-fixed, without the exponential kernel."
+        "fig9-fixed",
+        "As fig9, hyperparameters fixed",
+        "As fig3-fixed, without the exponential kernel.",
     ),
     "fig10": dataclasses.replace(
-        _scatter("fig10", "Network and BLR, Boston housing, informative prior"), draw=charts.informative_figure
+        _scatter("fig10", "Network and BLR, Boston housing, informative prior"),
+        draw=charts.informative_figure,
     ),
     "fig11": Figure(
         "IG-based against MNLP-based values",
@@ -181,13 +194,15 @@ def reproduce(
     quick: bool = False,
     report: Report = lambda *_: None,
 ) -> list[Outcome]:
-    """Run figures, each task once: what an earlier run finished is kept, if seed, data and program are the same.
+    """Run figures, each task once: what an earlier run finished is kept, if seed, data and program
+    are the same.
 
     Args:
         figures: Names, such as "fig3"; or "all".
         out: A folder for pictures, points and the table.
         seed: The same seed gives the same numbers, with any number of jobs.
-        executor: Who does it; processes rather than threads, since Python has much to do. None: this thread.
+        executor: Who does it; processes rather than threads, since Python has much to do. None:
+            this thread.
         quick: A small version of everything.
         report: Called as tasks are done.
     """
@@ -217,7 +232,9 @@ def reproduce(
     with workers_of(executor) as workers:
         for number, found in workers.each(run_task, (seed, quick), waiting):
             done(waiting[number], found)
-    outcomes = [_outcome(name, [results[key] for key in wanted if key[0] == name]) for name in names]
+    outcomes = [
+        _outcome(name, [results[key] for key in wanted if key[0] == name]) for name in names
+    ]
     for outcome in outcomes:
         if not outcome.problem:
             _draw(outcome, out)
@@ -282,7 +299,9 @@ def _draw(outcome: Outcome, out: Path) -> None:
     spec = styled(FIGURES[outcome.figure].draw(outcome.rows)).to_dict(format="vega-lite")
     spec["config"]["background"] = "white"
     write_atomically(out / f"{outcome.figure}.svg", str(vl_convert.vegalite_to_svg(spec)).encode())
-    write_atomically(out / f"{outcome.figure}.png", bytes(vl_convert.vegalite_to_png(spec, scale=1.5)))
+    write_atomically(
+        out / f"{outcome.figure}.png", bytes(vl_convert.vegalite_to_png(spec, scale=1.5))
+    )
 
 
 def _write_table(outcomes: list[Outcome], out: Path, seed: int, quick: bool) -> None:
@@ -291,7 +310,11 @@ def _write_table(outcomes: list[Outcome], out: Path, seed: int, quick: bool) -> 
             templates()
             .get_template(f"reproduction.{suffix}.j2")
             .render(
-                outcomes=outcomes, figures=FIGURES, seed=seed, quick=quick, seconds=sum(o.seconds for o in outcomes)
+                outcomes=outcomes,
+                figures=FIGURES,
+                seed=seed,
+                quick=quick,
+                seconds=sum(o.seconds for o in outcomes),
             )
         )
         write_atomically(out / f"reproduction.{suffix}", page.encode())

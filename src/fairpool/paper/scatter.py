@@ -67,7 +67,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Point:
-    """One party of one partition, at one rho and for one draw of the noise: a point in the scatter graphs."""
+    """One party of one partition, at one rho and for one draw of the noise: a point in the scatter
+    graphs.
+    """
 
     split: int
     partition: int
@@ -91,9 +93,13 @@ def run_split(setting: Setting, split: int, seed: int) -> Iterator[Point]:
         yield from _points(setting, data, split, number, rng)
 
 
-def _points(setting: Setting, data: Split, split: int, number: int, rng: np.random.Generator) -> Iterator[Point]:
+def _points(
+    setting: Setting, data: Split, split: int, number: int, rng: np.random.Generator
+) -> Iterator[Point]:
     blocks = partition(data.X, setting.parties, setting.least, rng).parties
-    game = InformationGain(data.model, [Party(str(i), data.X[rows], data.y[rows]) for i, rows in enumerate(blocks)])
+    game = InformationGain(
+        data.model, [Party(str(i), data.X[rows], data.y[rows]) for i, rows in enumerate(blocks)]
+    )
     exact = shapley(game, "exact")
     used = shapley_by_permutations(game, rng) if setting.sampled else exact
     scheme = RewardScheme(game, used)
@@ -104,7 +110,9 @@ def _points(setting: Setting, data: Split, split: int, number: int, rng: np.rand
         rewards = scheme.rewards(rho)
         if not check_incentives(game, used, rewards)["R4"].holds:
             continue  # the paper: only rewards that satisfy individual rationality
-        for i, model in enumerate(realise(game, rewards, noise_seed, noise="standardised", draws=DRAWS)):
+        for i, model in enumerate(
+            realise(game, rewards, noise_seed, noise="standardised", draws=DRAWS)
+        ):
             mean, variance = model.predict(data.X_test)
             for draw, score in enumerate(np.broadcast_to(mnlp(data.y_test, mean, variance), DRAWS)):
                 yield Point(
@@ -166,8 +174,8 @@ def diabetes_gp(rng: np.random.Generator, exponential: bool) -> Split:
 def diabetes_fixed(rng: np.random.Generator, exponential: bool) -> Split:
     """Figs. 3 and 9 with hyperparameters fixed instead of learned, the same for both kernels.
 
-    Paper: Sec. 5 says "known or learned". Amplitudes 1, length scales 3 (the root of the number of features) and
-    noise variance 0.2.
+    Paper: Sec. 5 says "known or learned". Amplitudes 1, length scales 3 (the root of the number of
+    features) and noise variance 0.2.
     """
     X, y, X_test, y_test = _split(diabetes(), rng, inputs_too=True)
     kernel = 1.0 * RBF(3.0) + 1.0 * Matern(3.0, nu=0.5) if exponential else 1.0 * RBF(3.0)
@@ -195,7 +203,9 @@ def _california_network() -> tuple[Dataset, NetworkFeatures, float]:
     public, rest = np.split(rng.permutation(len(data)), [round(0.6 * len(data))])
     X, y = _standardise(data.X, data.X[public]), _standardise(data.y, data.y[public])
     network = NetworkFeatures.train(X[public], y[public], (100, 50), rng=0)
-    model = BayesianLinearRegression(0.2, features=network).fit_hyperparameters(X[public], y[public])
+    model = BayesianLinearRegression(0.2, features=network).fit_hyperparameters(
+        X[public], y[public]
+    )
     return Dataset(X[rest], y[rest], data.columns), network, model.noise_variance
 
 

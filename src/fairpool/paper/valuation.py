@@ -20,7 +20,9 @@ TRAINING, VALIDATION = 800, 200
 
 @dataclass(frozen=True)
 class ValuePoint:
-    """One party of one partition, valued by one validation set; everything normalised as in the paper."""
+    """One party of one partition, valued by one validation set; everything normalised as in the
+    paper.
+    """
 
     model: str
     partition: int
@@ -33,7 +35,9 @@ class ValuePoint:
     distance: float
 
 
-def run_valuation(name: str, seed: int, partitions: int = 5, validations: int = 10) -> list[ValuePoint]:
+def run_valuation(
+    name: str, seed: int, partitions: int = 5, validations: int = 10
+) -> list[ValuePoint]:
     """All points of one model's panels: "GP Friedman" or "NN CaliH"."""
     rng = np.random.default_rng([seed, 11, len(name)])
     split = friedman_gp(rng) if name == "GP Friedman" else california_network(rng)
@@ -43,7 +47,9 @@ def run_valuation(name: str, seed: int, partitions: int = 5, validations: int = 
     return points
 
 
-def _partition(name: str, split: Split, number: int, validations: int, rng: np.random.Generator) -> list[ValuePoint]:
+def _partition(
+    name: str, split: Split, number: int, validations: int, rng: np.random.Generator
+) -> list[ValuePoint]:
     rows = rng.permutation(len(split.y))[:TRAINING]
     X, y = split.X[rows], split.y[rows]
     found = partition(X, 3, 0.1, rng)

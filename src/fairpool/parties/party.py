@@ -33,9 +33,14 @@ class Party:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
-            raise DataError(f"a party's name is {shown(self.name)}; give every party a name that is not empty")
+            raise DataError(
+                f"a party's name is {shown(self.name)}; give every party a name that is not empty"
+            )
         if not self.name.isprintable():
-            raise DataError(f"a party's name is {shown(self.name)}; control characters and line breaks cannot be shown")
+            raise DataError(
+                f"a party's name is {shown(self.name)}; control characters and line breaks cannot"
+                " be shown"
+            )
         where = f'party "{self.name}"'
         table, y = self.X, self.y
         if isinstance(y, str):
@@ -43,7 +48,9 @@ class Party:
         X, columns = as_matrix(table, where)
         y = as_vector(y, where)
         if len(X) != len(y):
-            raise DataError(f"{where}: X has {len(X)} rows but y has {len(y)} labels; every row needs one label")
+            raise DataError(
+                f"{where}: X has {len(X)} rows but y has {len(y)} labels; every row needs one label"
+            )
         noise: Any = self.noise_variance
         if noise is not None:
             per_row = as_noise(noise, len(y), where)
@@ -60,8 +67,12 @@ class Party:
 
 def _split_table(table: Any, target: str, where: str) -> tuple[Any, Any]:
     if not hasattr(table, "__arrow_c_stream__"):
-        raise DataError(f'{where}: y is the column name "{target}", but X is not a table with named columns')
+        raise DataError(
+            f'{where}: y is the column name "{target}", but X is not a table with named columns'
+        )
     table = as_table(table, where)
     if target not in table.column_names:
-        raise DataError(f'{where}: no column "{target}"; the table has {", ".join(table.column_names)}')
+        raise DataError(
+            f'{where}: no column "{target}"; the table has {", ".join(table.column_names)}'
+        )
     return table.drop_columns([target]), table[target]

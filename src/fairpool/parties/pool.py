@@ -29,7 +29,8 @@ class Pool:
         """Pool the parties' data, when they can work together."""
         parties = check_parties(parties)
         noise = [
-            np.broadcast_to(model_noise if p.noise_variance is None else p.noise_variance, len(p)) for p in parties
+            np.broadcast_to(model_noise if p.noise_variance is None else p.noise_variance, len(p))
+            for p in parties
         ]
         return cls(parties, np.concatenate(noise))
 
@@ -74,7 +75,9 @@ def check_names(names: Sequence[str]) -> None:
         raise DataError("there are no parties; give at least one")
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise DataError(f'{Counter(names)[twice[0]]} parties are named "{twice[0]}"; names must differ')
+        raise DataError(
+            f'{Counter(names)[twice[0]]} parties are named "{twice[0]}"; names must differ'
+        )
 
 
 def check_parties(parties: Sequence[Party]) -> tuple[Party, ...]:
@@ -91,9 +94,12 @@ def check_parties(parties: Sequence[Party]) -> tuple[Party, ...]:
                 f" {first.X.shape[1]}; all parties need the same features in the same order"
             )
         if party.columns and first.columns and party.columns != first.columns:
-            here, there = next((a, b) for a, b in zip(party.columns, first.columns, strict=True) if a != b)
+            here, there = next(
+                (a, b) for a, b in zip(party.columns, first.columns, strict=True) if a != b
+            )
             raise DataError(
-                f'party "{party.name}" has column "{here}" where party "{first.name}" has "{there}";'
+                f'party "{party.name}" has column "{here}" where party "{first.name}" has'
+                f' "{there}";'
                 " all parties need the same features in the same order"
             )
     return parties

@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairpool.errors import DataError, shown
-from fairpool.tables.arrays import FloatArray, as_count, as_numeric, positive, read_only, with_unit_diagonal
+from fairpool.tables.arrays import (
+    FloatArray,
+    as_count,
+    as_numeric,
+    positive,
+    read_only,
+    with_unit_diagonal,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +28,8 @@ class PartySummary:
         noise_variance: Variance of its labels' noise.
         rows: How many rows went in.
         inputs: Number p of input columns.
-        probe: What the model's features are at a few fixed inputs, to tell summaries of different models apart.
+        probe: What the model's features are at a few fixed inputs, to tell summaries of different
+            models apart.
     """
 
     name: str
@@ -35,7 +43,9 @@ class PartySummary:
     def __post_init__(self) -> None:
         where = f'the summary of "{self.name}"'
         if not isinstance(self.name, str) or not self.name.strip():
-            raise DataError(f"a summary's party is named {shown(self.name)}; give it a name that is not empty")
+            raise DataError(
+                f"a summary's party is named {shown(self.name)}; give it a name that is not empty"
+            )
         for field in ("gram", "moment", "probe"):
             values = read_only(as_numeric(getattr(self, field), f"{where}: {field}"))
             if not np.isfinite(values).all():
@@ -44,11 +54,16 @@ class PartySummary:
         d = len(self.moment) if self.moment.ndim == 1 else -1
         if self.gram.shape != (d, d) or self.probe.ndim != 2:
             raise DataError(
-                f"{where}: gram {self.gram.shape} and moment {self.moment.shape} do not fit: [d, d] and [d]"
+                f"{where}: gram {self.gram.shape} and moment {self.moment.shape} do not fit: [d, d]"
+                " and [d]"
             )
         if not _is_sum_of_squares(self.gram):
-            raise DataError(f"{where}: gram is not a sum of squares (symmetric, without negative eigenvalues)")
-        object.__setattr__(self, "noise_variance", positive(self.noise_variance, f"{where}: noise_variance"))
+            raise DataError(
+                f"{where}: gram is not a sum of squares (symmetric, without negative eigenvalues)"
+            )
+        object.__setattr__(
+            self, "noise_variance", positive(self.noise_variance, f"{where}: noise_variance")
+        )
         as_count(self.rows, f"{where}: rows", 0)
 
     def refuse_other_model(self, probe: FloatArray) -> None:
@@ -60,7 +75,8 @@ class PartySummary:
             same = bool((np.abs(self.probe - probe) <= allowed).all())
         if not same:
             raise DataError(
-                f'the summary of "{self.name}" was made with another model; summarise all with the same one'
+                f'the summary of "{self.name}" was made with another model; summarise all with the'
+                " same one"
             )
 
     def __add__(self, other: "PartySummary") -> "PartySummary":
@@ -71,10 +87,14 @@ class PartySummary:
             return self if self.rows else other
         if self.noise_variance != other.noise_variance:
             raise DataError(
-                f'batches of "{self.name}" have noise variances {self.noise_variance} and {other.noise_variance}'
+                f'batches of "{self.name}" have noise variances {self.noise_variance} and'
+                f" {other.noise_variance}"
             )
         return replace(
-            self, gram=self.gram + other.gram, moment=self.moment + other.moment, rows=self.rows + other.rows
+            self,
+            gram=self.gram + other.gram,
+            moment=self.moment + other.moment,
+            rows=self.rows + other.rows,
         )
 
     def __repr__(self) -> str:

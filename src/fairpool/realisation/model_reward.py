@@ -24,14 +24,17 @@ class ModelReward:
         party: Its name.
         target: r_i*, what it is due.
         value: r_i, the information gain of the data that its model was trained on.
-        eta: Variance of the noise added to the others' labels; infinite: none of the others' data went in.
+        eta: Variance of the noise added to the others' labels; infinite: none of the others' data
+            went in.
         tau: s2 / (s2 + eta).
         posterior: The trained model.
-        holds_inputs_of_others: Whether the model, and so its file, contains rows of other parties' inputs.
+        holds_inputs_of_others: Whether the model, and so its file, contains rows of other parties'
+            inputs.
         rho: The rho of the reward scheme, if known.
-        encoding: How a table becomes the model's inputs, and predictions become the target's units, if known.
-        for_evaluation: Whether it was trained on several draws of the noise, or on noise that is not nested: such a
-            model must not leave the central party, and cannot be saved.
+        encoding: How a table becomes the model's inputs, and predictions become the target's units,
+            if known.
+        for_evaluation: Whether it was trained on several draws of the noise, or on noise that is
+            not nested: such a model must not leave the central party, and cannot be saved.
     """
 
     party: str
@@ -50,13 +53,16 @@ class ModelReward:
         return self.posterior.predict(X)
 
     def predict_table(self, table: Any) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of the target in its own units, for an Arrow-compatible table of named columns.
+        """Mean and variance of the target in its own units, for an Arrow-compatible table of named
+        columns.
 
-        A level that the model does not know is treated as none of the known ones, with a `FairpoolWarning`.
+        A level that the model does not know is treated as none of the known ones, with a
+        `FairpoolWarning`.
         """
         if self.encoding is None:
             raise RewardFileError(
-                f'the reward of "{self.party}" knows no column names; use predict with an array of its inputs instead'
+                f'the reward of "{self.party}" knows no column names; use predict with an array of'
+                " its inputs instead"
             )
         table = pa.table(table)
         X = self.encoding.encode(table)
@@ -68,8 +74,9 @@ class ModelReward:
 
         Args:
             path: Where to.
-            share_inputs: Say that the parties agreed to show each other their inputs. An exact Gaussian process needs
-                it, since its file holds everybody's inputs; models with weights do not.
+            share_inputs: Say that the parties agreed to show each other their inputs. An exact
+                Gaussian process needs it, since its file holds everybody's inputs; models with
+                weights do not.
         """
         from fairpool.realisation.reward_file import save_reward
 

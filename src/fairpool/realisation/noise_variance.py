@@ -37,9 +37,10 @@ def noise_levels(game: Game, rewards: Any) -> tuple[NoiseLevel, ...]:
     """For every party the noise level that realises its reward.
 
     Paper: Sec. 4.3, App. E: the root of I(theta; D_i^r) - r_i* by TOMS Algorithm 748.
-    Differs from the paper: solved in tau instead of eta, which is bounded, and bent so that the curve is nearly
-    straight; there Brent's method needs four evaluations, no more than TOMS 748, and wastes no time between them. The
-    game keeps the curves, so that any number of rhos costs hardly more than one.
+    Differs from the paper: solved in tau instead of eta, which is bounded, and bent so that the
+    curve is nearly straight; there Brent's method needs four evaluations, no more than TOMS 748,
+    and wastes no time between them. The game keeps the curves, so that any number of rhos costs
+    hardly more than one.
 
     Args:
         game: An `InformationGain`.
@@ -59,15 +60,28 @@ def noise_levels(game: Game, rewards: Any) -> tuple[NoiseLevel, ...]:
     return tuple(levels)
 
 
-def _solve(curve: RewardCurve, target: float, alone: float, total: float, tolerance: float) -> NoiseLevel:
-    if target >= max(total - tolerance, alone):  # a target below v_i never gives away the others' labels
+def _solve(
+    curve: RewardCurve, target: float, alone: float, total: float, tolerance: float
+) -> NoiseLevel:
+    if target >= max(
+        total - tolerance, alone
+    ):  # a target below v_i never gives away the others' labels
         return NoiseLevel(0.0, 1.0, total)
     if target <= alone + tolerance:
         return NoiseLevel(np.inf, 0.0, alone)
-    # As a function of x, with tau = (e^bx - 1) / (e^b - 1), the curve is nearly straight, and the search short.
+    # As a function of x, with tau = (e^bx - 1) / (e^b - 1), the curve is nearly straight, and the
+    # search short.
     b = _bend(float(curve.slope / (total - alone)))
-    # The curve goes in as an argument: what the function itself held, the solver would keep until garbage is collected.
-    x = brentq(_excess, 0.0, 1.0, (curve, b, target, alone, total), xtol=1e-300, rtol=4 * np.finfo(float).eps)
+    # The curve goes in as an argument: what the function itself held, the solver would keep until
+    # garbage is collected.
+    x = brentq(
+        _excess,
+        0.0,
+        1.0,
+        (curve, b, target, alone, total),
+        xtol=1e-300,
+        rtol=4 * np.finfo(float).eps,
+    )
     tau = _tau(x, b)
     return NoiseLevel(curve.noise_variance * (1 - tau) / tau, tau, curve.value(tau))
 
@@ -76,9 +90,12 @@ def _tau(x: float, b: float) -> float:
     return float(np.expm1(b * x) / np.expm1(b)) if b else x
 
 
-def _excess(x: float, curve: RewardCurve, b: float, target: float, alone: float, total: float) -> float:
+def _excess(
+    x: float, curve: RewardCurve, b: float, target: float, alone: float, total: float
+) -> float:
     """By how much the reward is worth more than its target."""
-    # The ends are known from the game itself, so that rounding there cannot cost the change of sign.
+    # The ends are known from the game itself, so that rounding there cannot cost the change of
+    # sign.
     if x in (0.0, 1.0):
         return (alone, total)[int(x)] - target
     difference = curve.value(_tau(x, b)) - target
@@ -87,13 +104,16 @@ def _excess(x: float, curve: RewardCurve, b: float, target: float, alone: float,
 
 @lru_cache(maxsize=4096)
 def _bend(ratio: float) -> float:
-    """b with (e^b - 1) / b = ratio, for a curve whose slope at the start is `ratio` times its mean slope.
+    """b with (e^b - 1) / b = ratio, for a curve whose slope at the start is `ratio` times its mean
+    slope.
 
     It is then log(1 + (e^b - 1) tau) / b, if the others' data tells equally much everywhere.
     """
     if not 1 + 1e-6 < ratio < 1e100:
         return 0.0
-    return float(brentq(lambda b: np.expm1(b) / b - ratio, 1e-9, 2 * np.log(ratio) + 2, rtol=1e-6, xtol=1e-9))
+    return float(
+        brentq(lambda b: np.expm1(b) / b - ratio, 1e-9, 2 * np.log(ratio) + 2, rtol=1e-6, xtol=1e-9)
+    )
 
 
 def check_targets(game: Game, rewards: Any) -> FloatArray:
@@ -103,12 +123,14 @@ def check_targets(game: Game, rewards: Any) -> FloatArray:
     for name, target, alone in zip(game.names, targets, game.alone, strict=True):
         if target > game.total + tolerance:
             raise RewardError(
-                f'party "{name}": target {target:.6g} is above v_N = {game.total:.6g}, the value of all data (R2);'
+                f'party "{name}": target {target:.6g} is above v_N = {game.total:.6g}, the value of'
+                " all data (R2);"
                 " no model can be worth more"
             )
         if target < alone - tolerance:
             raise RewardError(
-                f'party "{name}": target {target:.6g} is below its own value {alone:.6g} (R4); {_remedy(game)}'
+                f'party "{name}": target {target:.6g} is below its own value {alone:.6g} (R4);'
+                f" {_remedy(game)}"
                 " (noise on the others' data cannot take away its own)"
             )
     return targets

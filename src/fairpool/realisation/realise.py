@@ -16,7 +16,9 @@ from fairpool.tables.arrays import TINY, FloatArray, as_count, as_generator
 from fairpool.values import Game, InformationGain
 
 MOST_FACTOR_BYTES = 1 << 30
-"""The parties' models keep their factors up to this much together; beyond, they are computed when predicting."""
+"""The parties' models keep their factors up to this much together; beyond, they are computed when
+predicting.
+"""
 
 
 def realise(
@@ -27,18 +29,22 @@ def realise(
     noise: str = "nested",
     draws: int | None = None,
 ) -> tuple[ModelReward, ...]:
-    """One model per party, worth just its reward: noise of the right variance hides part of the others' data.
+    """One model per party, worth just its reward: noise of the right variance hides part of the
+    others' data.
 
-    Paper: Sec. 4.3. Party i's model is trained on D_i^r: its own labels with their noise variance s2, and the others'
-    labels plus N(0, eta_i), with s2 + eta_i. Hyperparameters stay as they are; predictions add s2, never eta.
+    Paper: Sec. 4.3. Party i's model is trained on D_i^r: its own labels with their noise variance
+    s2, and the others' labels plus N(0, eta_i), with s2 + eta_i. Hyperparameters stay as they are;
+    predictions add s2, never eta.
 
     Args:
         game: An `InformationGain`, of parties or of their summaries.
         rewards: The rewards r* [n], each between v_i and v_N.
-        rng: Seed or generator of the noise. Keep it secret where models are handed out: who knows it can remove the
-            noise. None takes fresh entropy.
-        noise: "nested" (see `fairpool.realisation.noise`), or "standardised" for the paper's sweeps over rho.
-        draws: Train on this many draws of the noise at once, for evaluation: predicted means are then [t, draws].
+        rng: Seed or generator of the noise. Keep it secret where models are handed out: who knows
+            it can remove the noise. None takes fresh entropy.
+        noise: "nested" (see `fairpool.realisation.noise`), or "standardised" for the paper's sweeps
+            over rho.
+        draws: Train on this many draws of the noise at once, for evaluation: predicted means are
+            then [t, draws].
 
     Returns:
         One `ModelReward` per party, in the parties' order.
@@ -61,7 +67,9 @@ def realise(
             holds_inputs_of_others=_shows_others(game, i, posteriors[i]),
             for_evaluation=draws is not None or noise != "nested",
         )
-        for i, (name, target, level) in enumerate(zip(game.names, np.asarray(rewards), levels, strict=True))
+        for i, (name, target, level) in enumerate(
+            zip(game.names, np.asarray(rewards), levels, strict=True)
+        )
     )
 
 
@@ -95,7 +103,9 @@ def _train(game: InformationGain, y: FloatArray, noise: FloatArray) -> TrainedPo
     with np.errstate(invalid="ignore"):
         left = np.where(np.isinf(game.pool.noise), 0.0, game.pool.noise / noise)
     keep = 8 * game.n * len(noise) ** 2 <= MOST_FACTOR_BYTES
-    return game.model.posterior_from_factor(game.pool.X, y, 1 / np.sqrt(noise), game.space.factor(left), keep)
+    return game.model.posterior_from_factor(
+        game.pool.X, y, 1 / np.sqrt(noise), game.space.factor(left), keep
+    )
 
 
 def _from_summaries(
@@ -112,12 +122,16 @@ def _from_summaries(
     grams = np.array([s.gram for s in summaries])
     roots = np.array([_root(s.gram) for s in summaries])  # [n, d, d]
     moments = np.array([s.moment for s in summaries])
-    moments = np.broadcast_to(moments.reshape(*moments.shape, *[1] * len(draws)), (*moments.shape, *draws))
+    moments = np.broadcast_to(
+        moments.reshape(*moments.shape, *[1] * len(draws)), (*moments.shape, *draws)
+    )
 
     def train(i: int, noisy: FloatArray, eta: float) -> TrainedPosterior:
         weight = 1 / np.where(np.arange(len(s2)) == i, s2, s2 + eta)
         return model.posterior_from_moments(
-            np.tensordot(weight, grams, axes=1), np.tensordot(weight, noisy, axes=1), summaries[0].inputs
+            np.tensordot(weight, grams, axes=1),
+            np.tensordot(weight, noisy, axes=1),
+            summaries[0].inputs,
         )
 
     for i, z in label_noise(kind, [level.eta for level in levels], moments.shape, rng):
@@ -138,8 +152,9 @@ def _root(G: FloatArray) -> FloatArray:
 def _shows_others(game: InformationGain, i: int, posterior: TrainedPosterior) -> bool:
     """Whether a posterior contains a row of another party's inputs.
 
-    As training data (exact Gaussian process), as an inducing point, or as all that the precision was made of: with a
-    single row a, B - I - P_i is a multiple of a a^T. (Summaries show no rows to compare inducing points with.)
+    As training data (exact Gaussian process), as an inducing point, or as all that the precision
+    was made of: with a single row a, B - I - P_i is a multiple of a a^T. (Summaries show no rows to
+    compare inducing points with.)
     """
     if isinstance(posterior, KernelPosterior):
         return len(posterior.X) > game.rows[i]
@@ -150,4 +165,7 @@ def _shows_others(game: InformationGain, i: int, posterior: TrainedPosterior) ->
     others = game.pool.X[game.pool.owner != i]
     scale = np.maximum(game.pool.X.std(axis=0), TINY)
     # Not to the byte: the centre of a cluster of one row is that row only up to rounding.
-    return bool(len(others) and (cdist(posterior.model.inducing_points / scale, others / scale) < 1e-6).any())
+    return bool(
+        len(others)
+        and (cdist(posterior.model.inducing_points / scale, others / scale) < 1e-6).any()
+    )

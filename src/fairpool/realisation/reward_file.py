@@ -1,4 +1,6 @@
-"""Reward files: safetensors with one canonical JSON entry, no pickle; everything is checked before it is used."""
+"""Reward files: safetensors with one canonical JSON entry, no pickle; everything is checked before
+it is used.
+"""
 
 import hashlib
 import json
@@ -47,13 +49,16 @@ def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
     """Write a reward to `path`, atomically: a killed run leaves the old file or none."""
     if reward.holds_inputs_of_others and not share_inputs:
         raise RewardFileError(
-            f'the reward of "{reward.party}" contains other parties\' inputs; if all agreed to that, save it with'
-            " share_inputs=True; otherwise use Bayesian linear regression, or a sparse Gaussian process whose inducing"
+            f'the reward of "{reward.party}" contains other parties\' inputs; if all agreed to'
+            " that, save it with"
+            " share_inputs=True; otherwise use Bayesian linear regression, or a sparse Gaussian"
+            " process whose inducing"
             " points are nobody's rows"
         )
     if reward.for_evaluation:
         raise RewardFileError(
-            f'the reward of "{reward.party}" is for evaluation (several draws, or noise that is not nested), and would'
+            f'the reward of "{reward.party}" is for evaluation (several draws, or noise that is not'
+            " nested), and would"
             " tell too much; realise it again with the default settings to hand it out"
         )
     posterior = reward.posterior
@@ -87,7 +92,8 @@ def load_reward(path: str | Path) -> ModelReward:
     """Open a reward file, and nothing but it.
 
     Args:
-        path: A file that `ModelReward.save` wrote. One that is cut short, edited or of another kind is refused.
+        path: A file that `ModelReward.save` wrote. One that is cut short, edited or of another kind
+            is refused.
     """
     path = Path(path)
     try:
@@ -95,15 +101,26 @@ def load_reward(path: str | Path) -> ModelReward:
     except FileNotFoundError:
         raise RewardFileError(f"{path}: there is no such file") from None
     except (SafetensorError, OSError, UnicodeDecodeError) as error:
-        raise RewardFileError(f"{path}: not a reward file, or cut short ({error}); ask for it again") from None
+        raise RewardFileError(
+            f"{path}: not a reward file, or cut short ({error}); ask for it again"
+        ) from None
     try:
         if description.get("version") != VERSION:
             raise RewardFileError(
-                f"it has version {shown(description.get('version'))}, this fairpool reads version {VERSION};"
+                f"it has version {shown(description.get('version'))}, this fairpool reads version"
+                f" {VERSION};"
                 " update fairpool"
             )
         return _decode(description, tensors)
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError, MemoryError) as error:
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+        MemoryError,
+    ) as error:
         what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise RewardFileError(f"{path}: not a usable reward file: {what}") from None
 
@@ -116,7 +133,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, FloatArray]]:
         tensors = {}
         for name in file.keys():  # noqa: SIM118 -- not a dict
             if file.get_slice(name).get_dtype() != "F64":
-                raise RewardFileError(f'{path}: tensor "{name}" is {file.get_slice(name).get_dtype()}, needs F64')
+                raise RewardFileError(
+                    f'{path}: tensor "{name}" is {file.get_slice(name).get_dtype()}, needs F64'
+                )
             tensors[name] = file.get_tensor(name)
     try:
         description = json.loads(entry, parse_constant=_refuse_constant)
@@ -132,7 +151,9 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
     if unknown:
         raise RewardFileError(f"it has the unknown entry {shown(sorted(unknown)[0])}")
     if d["sha256"] != _digest(tensors):
-        raise RewardFileError("its arrays are not those it was written with; it was changed or damaged")
+        raise RewardFileError(
+            "its arrays are not those it was written with; it was changed or damaged"
+        )
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise RewardFileError(f'tensor "{name}" has values that are not finite')
@@ -140,18 +161,32 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
     posterior: KernelPosterior | WeightPosterior
     if isinstance(model, GaussianProcess):
         X, scale, alpha = tensors["X"], tensors["scale"], tensors["alpha"]
-        if X.ndim != 2 or scale.shape != X.shape[:1] or alpha.shape != X.shape[:1] or not (scale >= 0).all():
-            raise RewardFileError(f"its arrays do not fit: X {X.shape}, scale {scale.shape}, alpha {alpha.shape}")
+        if (
+            X.ndim != 2
+            or scale.shape != X.shape[:1]
+            or alpha.shape != X.shape[:1]
+            or not (scale >= 0).all()
+        ):
+            raise RewardFileError(
+                f"its arrays do not fit: X {X.shape}, scale {scale.shape}, alpha {alpha.shape}"
+            )
         posterior = KernelPosterior(model, X, scale, alpha, model.factor(X, scale))
     else:
         weights, factor = tensors["weights"], tensors["factor"]
         inputs = int(number(d["model"]["inputs"], "inputs", 0, 1e6))
-        if factor.shape != (len(weights), len(weights)) or weights.ndim != 1 or not (np.diag(factor) > 0).all():
-            raise RewardFileError(f"its arrays do not fit: weights {weights.shape}, factor {factor.shape}")
+        if (
+            factor.shape != (len(weights), len(weights))
+            or weights.ndim != 1
+            or not (np.diag(factor) > 0).all()
+        ):
+            raise RewardFileError(
+                f"its arrays do not fit: weights {weights.shape}, factor {factor.shape}"
+            )
         d_model = model.whitened_features(np.zeros((0, inputs))).shape[1]
         if d_model != len(weights):
             raise RewardFileError(
-                f"it has {len(weights)} weights for {d_model} features; it may be of another version: ask for it again"
+                f"it has {len(weights)} weights for {d_model} features; it may be of another"
+                " version: ask for it again"
             )
         posterior = WeightPosterior(model, inputs, weights, factor)
     encoding = None if d["encoding"] is None else decode_encoding(d["encoding"])

@@ -30,7 +30,11 @@ def _data(rows: list[dict[str, Any]]) -> Any:
 def styled(chart: Any) -> Any:
     """The same quiet look for all."""
     return (
-        chart.configure(font=FONT, background="transparent", padding={"left": 28, "right": 40, "top": 6, "bottom": 6})
+        chart.configure(
+            font=FONT,
+            background="transparent",
+            padding={"left": 28, "right": 40, "top": 6, "bottom": 6},
+        )
         .configure_view(stroke=None)
         .configure_axis(
             labelColor=INK,
@@ -81,14 +85,20 @@ def rewards_chart(result: Outcome) -> Any:
         x=alt.X("value:Q", title="information (nats)", scale=alt.Scale(domainMin=0)),
     )
     bars = base.mark_bar(cornerRadiusEnd=2).encode(
-        color=alt.Color("what:N", scale=alt.Scale(domain=["alone", "receives"], range=[PALE, ACCENT]), legend=None)
+        color=alt.Color(
+            "what:N",
+            scale=alt.Scale(domain=["alone", "receives"], range=[PALE, ACCENT]),
+            legend=None,
+        )
     )
     labels = (
         base.mark_text(align="left", dx=4, color=INK, fontSize=12)
         .encode(text="label:N")
         .transform_calculate(label="datum.what + ' ' + format(datum.value, '.1f')")
     )
-    together = _data([{"value": result.game.total, "label": f"all together {result.game.total:.1f}"}])
+    together = _data(
+        [{"value": result.game.total, "label": f"all together {result.game.total:.1f}"}]
+    )
     line = alt.Chart(together).mark_rule(color=INK, strokeDash=[4, 3]).encode(x="value:Q")
     note = (
         alt.Chart(together)
@@ -117,7 +127,11 @@ def rho_chart(result: Outcome) -> Any:
         for rho in grid
         for name, r in zip(names, result.scheme.rewards(float(rho))[drawn], strict=True)
     ]
-    named = (("chosen", result.rho), ("ρ_s", result.scheme.rho_stable), ("ρ_r", result.scheme.rho_rational))
+    named = (
+        ("chosen", result.rho),
+        ("ρ_s", result.scheme.rho_stable),
+        ("ρ_r", result.scheme.rho_rational),
+    )
     at: dict[float, list[str]] = {}
     for label, rho in named:
         if 0 <= rho <= 1:
@@ -132,7 +146,9 @@ def rho_chart(result: Outcome) -> Any:
             x=x,
             y=alt.Y("reward:Q", title="reward (nats)", scale=alt.Scale(zero=True)),
             color=alt.Color("party:N", title=None, scale=alt.Scale(domain=names, scheme="dark2")),
-            strokeDash=alt.StrokeDash("party:N", title=None, scale=alt.Scale(domain=names, range=DASHES)),
+            strokeDash=alt.StrokeDash(
+                "party:N", title=None, scale=alt.Scale(domain=names, range=DASHES)
+            ),
         )
     )
     rules = alt.Chart(_data(marks)).mark_rule(color="#6b7280", strokeDash=[3, 3]).encode(x=x)
@@ -157,7 +173,11 @@ def coalitions_chart(result: Outcome) -> Any | None:
         return None
     count = sizes(game.n)
     rows = [
-        {"coalition": " + ".join(game.names[i] for i in members(mask)), "value": float(v), "parties": int(count[mask])}
+        {
+            "coalition": " + ".join(game.names[i] for i in members(mask)),
+            "value": float(v),
+            "parties": int(count[mask]),
+        }
         for mask, v in enumerate(game.values())
         if mask
     ]
@@ -167,8 +187,12 @@ def coalitions_chart(result: Outcome) -> Any | None:
         x=alt.X("value:Q", title="information (nats)"),
         y=alt.Y("coalition:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
     )
-    labels = base.mark_text(align="left", dx=4, color=INK, fontSize=12).encode(text=alt.Text("value:Q", format=".1f"))
-    return (base.mark_bar(color=PALE, cornerRadiusEnd=2) + labels).properties(width=420, height=alt.Step(20))
+    labels = base.mark_text(align="left", dx=4, color=INK, fontSize=12).encode(
+        text=alt.Text("value:Q", format=".1f")
+    )
+    return (base.mark_bar(color=PALE, cornerRadiusEnd=2) + labels).properties(
+        width=420, height=alt.Step(20)
+    )
 
 
 def scores_chart(result: Outcome, scores: Scores) -> Any:
@@ -176,10 +200,20 @@ def scores_chart(result: Outcome, scores: Scores) -> Any:
     rows = []
     for i, name in enumerate(result.game.names):
         rows.append(
-            {"party": name, "model": "alone", "value": float(result.game.alone[i]), "mnlp": scores.alone[i].mnlp}
+            {
+                "party": name,
+                "model": "alone",
+                "value": float(result.game.alone[i]),
+                "mnlp": scores.alone[i].mnlp,
+            }
         )
         rows.append(
-            {"party": name, "model": "reward", "value": float(result.rewards[i]), "mnlp": scores.reward[i].mnlp}
+            {
+                "party": name,
+                "model": "reward",
+                "value": float(result.rewards[i]),
+                "mnlp": scores.reward[i].mnlp,
+            }
         )
     data = _data(rows)
     x = alt.X("value:Q", title="information (nats)", scale=alt.Scale(zero=False))
@@ -198,7 +232,11 @@ def scores_chart(result: Outcome, scores: Scores) -> Any:
             tooltip=["party:N", "model:N", "value:Q", "mnlp:Q"],
         )
     )
-    labels = alt.Chart(data).mark_text(align="left", dx=9, color=INK, fontSize=11).encode(x=x, y=y, text="model:N")
+    labels = (
+        alt.Chart(data)
+        .mark_text(align="left", dx=9, color=INK, fontSize=11)
+        .encode(x=x, y=y, text="model:N")
+    )
     best = _data([{"mnlp": scores.everyone.mnlp, "label": "everybody's model"}])
     line = alt.Chart(best).mark_rule(color=INK, strokeDash=[4, 3]).encode(y="mnlp:Q")
     note = (
@@ -211,17 +249,28 @@ def scores_chart(result: Outcome, scores: Scores) -> Any:
 
 def share_chart(alone: float, reward: float, total: float) -> Any:
     """One party's letter: how much of the best model's information it has alone, and receives."""
-    shares = {"your data alone": alone / total, "the model you receive": reward / total, "the best model": 1.0}
+    shares = {
+        "your data alone": alone / total,
+        "the model you receive": reward / total,
+        "the best model": 1.0,
+    }
     rows: list[dict[str, Any]] = []
     for what, share in shares.items():
         rows.append({"what": what, "share": share, "label": as_percent(share)})
     order = [str(row["what"]) for row in rows]
     base = alt.Chart(_data(rows)).encode(
-        y=alt.Y("what:N", sort=order, title=None, axis=alt.Axis(labelLimit=220, ticks=False, domain=False)),
+        y=alt.Y(
+            "what:N",
+            sort=order,
+            title=None,
+            axis=alt.Axis(labelLimit=220, ticks=False, domain=False),
+        ),
         x=alt.X("share:Q", title=None, scale=alt.Scale(domain=[0, 1.12], nice=False), axis=None),
     )
     bars = base.mark_bar(cornerRadiusEnd=2).encode(
-        color=alt.Color("what:N", scale=alt.Scale(domain=order, range=[PALE, ACCENT, "#4b5563"]), legend=None)
+        color=alt.Color(
+            "what:N", scale=alt.Scale(domain=order, range=[PALE, ACCENT, "#4b5563"]), legend=None
+        )
     )
     labels = base.mark_text(align="left", dx=4, color=INK, fontSize=12).encode(text="label:N")
     return (bars + labels).properties(width=400, height=alt.Step(26))

@@ -1,4 +1,6 @@
-"""A party's letter: what it brought, what it receives, why that is fair, how to use the file, what the file reveals."""
+"""A party's letter: what it brought, what it receives, why that is fair, how to use the file, what
+the file reveals.
+"""
 
 from dataclasses import dataclass
 
@@ -37,8 +39,8 @@ class Letter:
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:
     """One party's letter as HTML.
 
-    It shows the party's own v_i, phi_i and r_i, v_N, rho and the verdicts, and nothing of any other party's: a witness
-    or the table of all values would tell about others.
+    It shows the party's own v_i, phi_i and r_i, v_N, rho and the verdicts, and nothing of any other
+    party's: a witness or the table of all values would tell about others.
     """
     game, reward = result.game, result.models[party]
     chart = None

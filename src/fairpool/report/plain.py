@@ -21,7 +21,9 @@ def as_plain(outcome: Outcome) -> dict[str, Any]:
         "rho_rational_interval": [_finite(end) for end in scheme.rho_rational_interval],
         "rho_stable_interval": [_finite(end) for end in scheme.rho_stable_interval],
         "evaluations": contributions.evaluations,
-        "incentives": [{"condition": v.condition, "holds": v.holds, "why": v.why} for v in outcome.incentives],
+        "incentives": [
+            {"condition": v.condition, "holds": v.holds, "why": v.why} for v in outcome.incentives
+        ],
         "warnings": list(outcome.warnings),
     }
 

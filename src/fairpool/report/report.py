@@ -60,7 +60,9 @@ def render_report(result: Outcome, context: Context) -> str:
             rewards_svg=charts.as_svg(charts.rewards_chart(result)),
             coalitions_svg=charts.as_svg(coalitions) if coalitions is not None else None,
             rho_svg=charts.as_svg(along_rho),
-            scores_svg=charts.as_svg(charts.scores_chart(result, context.scores)) if context.scores else None,
+            scores_svg=charts.as_svg(charts.scores_chart(result, context.scores))
+            if context.scores
+            else None,
             vega=vega_script(),
             live=_for_script({"spec": _responsive(along_rho), **_along_rho(result)}),
         )
@@ -93,13 +95,16 @@ def _responsive(chart: Any) -> dict[str, Any]:
 
 
 def _along_rho(result: Outcome) -> dict[str, Any]:
-    """Rewards at every position of the slider, and the verdicts of each stretch between the switching points.
+    """Rewards at every position of the slider, and the verdicts of each stretch between the
+    switching points.
 
     The page looks these up and computes nothing, so that it cannot disagree with the library.
     """
     scheme, game = result.scheme, result.game
     grid = [k / (charts.GRID - 1) for k in range(charts.GRID)]
-    switches = sorted({0.0, 1.0, *(s for s in (scheme.rho_rational, scheme.rho_stable) if 0 < s < 1)})
+    switches = sorted(
+        {0.0, 1.0, *(s for s in (scheme.rho_rational, scheme.rho_stable) if 0 < s < 1)}
+    )
     points = sorted({*switches, *((a + b) / 2 for a, b in pairwise(switches))})
     verdicts = {}
     for rho in points:

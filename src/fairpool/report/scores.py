@@ -14,7 +14,9 @@ from fairpool.values import InformationGain
 
 @dataclass(frozen=True)
 class Score:
-    """One model's score, in the target's units: mean negative log probability and root mean square error."""
+    """One model's score, in the target's units: mean negative log probability and root mean square
+    error.
+    """
 
     mnlp: float
     rmse: float

@@ -19,9 +19,12 @@ def sentence(outcome: Outcome, i: int) -> str:
         return f"{name} receives the best model, because nobody contributes more."
     received, alone = as_percent(outcome.rewards[i] / total), as_percent(game.alone[i] / total)
     if share == 0:
-        return f"{name} receives {received} of the best model's information, and contributes nothing."
+        return (
+            f"{name} receives {received} of the best model's information, and contributes nothing."
+        )
     return (
         f"{name} receives {received} of the best model's information (alone it has {alone}),"
-        f" because it contributes {as_percent(share)} of what the largest contributor does and rho is"
+        f" because it contributes {as_percent(share)} of what the largest contributor does and rho"
+        " is"
         f" {outcome.rho:.3g}."
     )

@@ -1,4 +1,6 @@
-"""An outcome in a terminal or a notebook: a table, a sentence per party, the verdicts and the notes."""
+"""An outcome in a terminal or a notebook: a table, a sentence per party, the verdicts and the
+notes.
+"""
 
 from collections.abc import Sequence
 
@@ -12,10 +14,18 @@ from fairpool.report.sentences import explain
 from fairpool.report.words import as_percent
 from fairpool.tables.arrays import FloatArray
 
-COLUMNS = ("rows", "alone\nv_i", "contributes\nphi_i", "receives\nr_i", "of the\nbest", "noise\nvariance")
+COLUMNS = (
+    "rows",
+    "alone\nv_i",
+    "contributes\nphi_i",
+    "receives\nr_i",
+    "of the\nbest",
+    "noise\nvariance",
+)
 
 SAMPLED = (
-    " Contributions are sampled: +- is one standard error; (a to b) is where a number lies if contributions are exact,"
+    " Contributions are sampled: +- is one standard error; (a to b) is where a number lies if"
+    " contributions are exact,"
     " for all numbers at once in 95% of samplings."
 )
 
@@ -53,10 +63,14 @@ def summary_of(outcome: Outcome) -> RenderableType:
     )
     if not outcome.contributions.exact:
         switches += SAMPLED
-    holding = "Conditions that hold: " + ", ".join(v.condition for v in outcome.incentives if v.holds)
+    holding = "Conditions that hold: " + ", ".join(
+        v.condition for v in outcome.incentives if v.holds
+    )
     others = [str(v) for v in outcome.incentives if not v.holds]
     notes = [f"Warning: {text}" for text in outcome.warnings]
-    return Group(table_of(outcome), *map(Text, [*explain(outcome), switches, holding, *others, *notes]))
+    return Group(
+        table_of(outcome), *map(Text, [*explain(outcome), switches, holding, *others, *notes])
+    )
 
 
 def text_of(outcome: Outcome) -> str:
@@ -69,4 +83,8 @@ def text_of(outcome: Outcome) -> str:
 
 def _range(outcome: Outcome, interval: Sequence[float] | FloatArray, *, digits: str) -> str:
     """Where a number lies, in words; nothing where it is exact."""
-    return "" if outcome.contributions.exact else f" ({interval[0]:{digits}} to {interval[1]:{digits}})"
+    return (
+        ""
+        if outcome.contributions.exact
+        else f" ({interval[0]:{digits}} to {interval[1]:{digits}})"
+    )

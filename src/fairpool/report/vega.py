@@ -1,4 +1,6 @@
-"""Vega, the script that draws a report's live chart; made once for every version, then kept in the user's cache."""
+"""Vega, the script that draws a report's live chart; made once for every version, then kept in the
+user's cache.
+"""
 
 import hashlib
 from functools import cache
@@ -16,13 +18,18 @@ from fairpool.errors import FairpoolError
 def vega_script() -> str:
     """Vega as one script without any outside reference, to stand in a script element.
 
-    Making it takes two seconds, and gives the same text for the same version of vl-convert. A cache that cannot be
-    read or written, or whose content is damaged, costs these two seconds and nothing else.
+    Making it takes two seconds, and gives the same text for the same version of vl-convert. A cache
+    that cannot be read or written, or whose content is damaged, costs these two seconds and nothing
+    else.
     """
-    file = user_cache_path("fairpool", appauthor=False) / f"vega-of-vl-convert-{version('vl-convert-python')}.js"
+    file = (
+        user_cache_path("fairpool", appauthor=False)
+        / f"vega-of-vl-convert-{version('vl-convert-python')}.js"
+    )
     bundle = _kept(file)
     if bundle is None:
-        bundle = str(vl_convert.javascript_bundle(None))  # type: ignore[arg-type]  # its stub forgets the default
+        # its stub forgets the default
+        bundle = str(vl_convert.javascript_bundle(None))  # type: ignore[arg-type]
         _keep(file, bundle)
     return bundle.replace("</script", "<\\/script")
 

@@ -36,11 +36,13 @@ ANSWERS = {True: "✓ yes", False: "✗ no", None: "? open"}
 
 GLOSSARY = {
     "information (nats)": (
-        "How much data reduces the uncertainty about the model: its value v. One nat is about 1.44 bits."
+        "How much data reduces the uncertainty about the model: its value v. One nat is about 1.44"
+        " bits."
     ),
     "alone, v_i": "The value of a party's own data.",
     "contribution, φ_i": (
-        "The Shapley value: what a party's data adds on average, over all orders in which the parties could join."
+        "The Shapley value: what a party's data adds on average, over all orders in which the"
+        " parties could join."
         " Contributions sum to the value of all data."
     ),
     "reward, r_i": "The value of the model a party receives, from what it has alone up to the value of all data.",
@@ -48,7 +50,8 @@ GLOSSARY = {
     "ρ_r": "Up to this ρ, everybody receives at least what it has alone.",
     "ρ_s": "Up to this ρ, no group of parties would do better by itself.",
     "noise variance, η": (
-        "What was added to the other parties' labels before a party's model was trained, so that the model is worth"
+        "What was added to the other parties' labels before a party's model was trained, so that"
+        " the model is worth"
         " just its reward."
     ),
     "MNLP": "Mean negative log probability of test labels: how surprised a model is by them. Lower is better.",

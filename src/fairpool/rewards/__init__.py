@@ -4,4 +4,9 @@ from fairpool.rewards.fairness import check_party_monotonicity, check_strict_mon
 from fairpool.rewards.incentives import check_incentives
 from fairpool.rewards.scheme import RewardScheme
 
-__all__ = ["RewardScheme", "check_incentives", "check_party_monotonicity", "check_strict_monotonicity"]
+__all__ = [
+    "RewardScheme",
+    "check_incentives",
+    "check_party_monotonicity",
+    "check_strict_monotonicity",
+]

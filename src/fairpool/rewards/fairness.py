@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.coalitions import mask_of, name_of, names_of, sizes, with_pair, with_party, without_party
+from fairpool.coalitions import (
+    mask_of,
+    name_of,
+    names_of,
+    sizes,
+    with_pair,
+    with_party,
+    without_party,
+)
 from fairpool.contributions import Contributions
 from fairpool.contributions.contributions import as_contributions
 from fairpool.contributions.shapley import subset_weights
@@ -18,7 +26,9 @@ from fairpool.values.properties import monotone
 from fairpool.verdicts import Verdict, Verdicts, Witness
 
 
-def check_fairness(game: Game, contributions: Contributions, r: FloatArray, weakly_efficient: Verdict) -> Verdicts:
+def check_fairness(
+    game: Game, contributions: Contributions, r: FloatArray, weakly_efficient: Verdict
+) -> Verdicts:
     """R5, F1-F4, and Definitions 1 and 2.
 
     Paper: R5, Fairness: F1 to F4 hold.
@@ -27,11 +37,11 @@ def check_fairness(game: Game, contributions: Contributions, r: FloatArray, weak
     undecided = None
     if not contributions.exact:
         error = float(contributions.standard_errors.max())
-        undecided = (
-            f"the contributions are sampled (standard errors up to {error:.3g}), and fairness is about exact ones"
-        )
+        undecided = f"the contributions are sampled (standard errors up to {error:.3g}), and fairness is about exact ones"
     elif not game.enumerable:
-        undecided = f"2**{game.n} coalitions are too many to look at (the limit is 2**{EXACT_LIMIT})"
+        undecided = (
+            f"2**{game.n} coalitions are too many to look at (the limit is 2**{EXACT_LIMIT})"
+        )
     if undecided:
         return Verdicts(Verdict(condition, None, undecided) for condition in ("R5", *conditions))
     proportional = rho_shapley_fair(game, contributions, r)
@@ -77,26 +87,32 @@ def symmetry(game: Game, r: FloatArray) -> Verdict:
         if np.abs(v_i - v_j).max() <= tolerance and abs(r[i] - r[j]) > tolerance:
             a, b = game.names[i], game.names[j]
             why = f'"{a}" and "{b}" add the same to every coalition, but receive {r[i]:.6g} and {r[j]:.6g}'
-            return Verdict("F2", False, why, Witness((a, b), None, {"r_i": float(r[i]), "r_j": float(r[j])}))
+            return Verdict(
+                "F2", False, why, Witness((a, b), None, {"r_i": float(r[i]), "r_j": float(r[j])})
+            )
     return Verdict("F2", True, "who add the same receive the same")
 
 
 def strict_desirability(game: Game, r: FloatArray) -> Verdict:
-    """A party that adds at least as much as another to every coalition, and more to some, receives more.
+    """A party that adds at least as much as another to every coalition, and more to some, receives
+    more.
 
-    Paper: F3, Strict Desirability: v_{B with i} > v_{B with j} for some B, >= for all, implies r_i > r_j.
+    Paper: F3, Strict Desirability: v_{B with i} > v_{B with j} for some B, >= for all, implies r_i
+    > r_j.
     """
     v, tolerance = game.values(), tolerance_of(game)
     weight = _pair_weights(game.n)
     for i, j in permutations(range(game.n), 2):
         _, v_i, v_j, _ = with_pair(v, i, j)
         ahead = (v_i - v_j).ravel()
-        # "More to some" is measured by what it adds to phi_i - phi_j, so that it means the same here and for ties.
+        # "More to some" is measured by what it adds to phi_i - phi_j, so that it means the same
+        # here and for ties.
         if ahead.min() >= -tolerance and weight @ ahead > 2 * tolerance and not r[i] > r[j]:
             B = int(with_pair(np.arange(1 << game.n), i, j)[0].flat[int(np.argmax(ahead))])
             a, b = game.names[i], game.names[j]
             why = (
-                f'"{a}" adds at least as much as "{b}" to every coalition, and more to {name_of(B, game.names)},'
+                f'"{a}" adds at least as much as "{b}" to every coalition, and more to'
+                f" {name_of(B, game.names)},"
                 f" but receives {r[i]:.6g}, not more than {r[j]:.6g}"
             )
             numbers = {"r_i": float(r[i]), "r_j": float(r[j]), "v_B_with_i": float(v[B | 1 << i])}
@@ -110,8 +126,8 @@ def check_strict_monotonicity(
 ) -> Verdict:
     """A party whose data becomes more valuable, all else equal, receives more than before.
 
-    Paper: F4, Strict Monotonicity: v'_{B with i} > v_{B with i} for some B, >= for all, v'_A = v_A for all A without i,
-    and v'_N > r_i, imply r'_i > r_i.
+    Paper: F4, Strict Monotonicity: v'_{B with i} > v_{B with i} for some B, >= for all, v'_A = v_A
+    for all A without i, and v'_N > r_i, imply r'_i > r_i.
 
     Args:
         game: The values before.
@@ -122,25 +138,38 @@ def check_strict_monotonicity(
     """
     change = _change(game, party, game_after)
     r, r_after = (as_numbers(values, game.n, "rewards") for values in (rewards, rewards_after))
-    name, before, after = game.names[change.party], float(r[change.party]), float(r_after[change.party])
+    name, before, after = (
+        game.names[change.party],
+        float(r[change.party]),
+        float(r_after[change.party]),
+    )
     if change.does_not_apply:
         return Verdict("F4", True, change.does_not_apply)
     if game_after.total <= before + change.tolerance:
-        return Verdict("F4", True, f'does not apply: "{name}" already received all there is to give')
+        return Verdict(
+            "F4", True, f'does not apply: "{name}" already received all there is to give'
+        )
     if after > before:
         return Verdict("F4", True, f'"{name}" receives {after:.6g} instead of {before:.6g}')
-    why = f'the data of "{name}" became more valuable, but it receives {after:.6g} after {before:.6g}'
+    why = (
+        f'the data of "{name}" became more valuable, but it receives {after:.6g} after {before:.6g}'
+    )
     witness = Witness((name,), names_of(change.most, game.names), {"r_i": before, "r'_i": after})
     return Verdict("F4", False, why, witness)
 
 
 def check_party_monotonicity(
-    game: Game, party: int | str, phi: Contributions | Any, game_after: Game, phi_after: Contributions | Any
+    game: Game,
+    party: int | str,
+    phi: Contributions | Any,
+    game_after: Game,
+    phi_after: Contributions | Any,
 ) -> Verdict:
-    """When a party's data becomes more valuable, all else equal, nobody's contribution rises more than its own.
+    """When a party's data becomes more valuable, all else equal, nobody's contribution rises more
+    than its own.
 
-    Paper: App. D.3, party monotonicity: under F4's premises phi'_i - phi_i >= phi'_j - phi_j for every other j. Shapley
-    values and the Banzhaf index have it, and the proof of F4 rests on it.
+    Paper: App. D.3, party monotonicity: under F4's premises phi'_i - phi_i >= phi'_j - phi_j for
+    every other j. Shapley values and the Banzhaf index have it, and the proof of F4 rests on it.
 
     Args:
         game: The values before.
@@ -160,18 +189,26 @@ def check_party_monotonicity(
     i, j = change.party, int(np.argmax(rise))
     name, other = game.names[i], game.names[j]
     if rise[j] <= rise[i] + 2 * change.tolerance:
-        return Verdict(condition, True, f'nobody\'s contribution rises more than that of "{name}", by {rise[i]:.6g}')
+        return Verdict(
+            condition,
+            True,
+            f'nobody\'s contribution rises more than that of "{name}", by {rise[i]:.6g}',
+        )
     why = (
-        f'the data of "{name}" became more valuable, but the contribution of "{other}" rises by {rise[j]:.6g},'
+        f'the data of "{name}" became more valuable, but the contribution of "{other}" rises by'
+        f" {rise[j]:.6g},"
         f" more than its own by {rise[i]:.6g}"
     )
     numbers = {"phi'_i - phi_i": float(rise[i]), "phi'_j - phi_j": float(rise[j])}
-    return Verdict(condition, False, why, Witness((name, other), names_of(change.most, game.names), numbers))
+    return Verdict(
+        condition, False, why, Witness((name, other), names_of(change.most, game.names), numbers)
+    )
 
 
 @dataclass(frozen=True)
 class _Change:
-    """What F4 and party monotonicity presume: one party's data became more valuable, and nothing else changed.
+    """What F4 and party monotonicity presume: one party's data became more valuable, and nothing
+    else changed.
 
     Attributes:
         party: i.
@@ -188,15 +225,24 @@ class _Change:
 
 def _change(game: Game, party: int | str, game_after: Game) -> _Change:
     if game.n != game_after.n:
-        raise GameError(f"the games are of {game.n} and {game_after.n} parties; compare games of the same parties")
+        raise GameError(
+            f"the games are of {game.n} and {game_after.n} parties; compare games of the same"
+            " parties"
+        )
     i = mask_of([party], game.names).bit_length() - 1  # type: ignore[arg-type]
-    v, w, tolerance = game.values(), game_after.values(), max(tolerance_of(game), tolerance_of(game_after))
+    v, w, tolerance = (
+        game.values(),
+        game_after.values(),
+        max(tolerance_of(game), tolerance_of(game_after)),
+    )
     name = game.names[i]
     if np.abs(without_party(w, i) - without_party(v, i)).max() > tolerance:
         return _Change(i, tolerance, f'does not apply: coalitions without "{name}" changed too')
     gain = (with_party(w, i) - with_party(v, i)).ravel()
     if gain.min() < -tolerance or subset_weights(game.n)[sizes(game.n - 1)] @ gain <= tolerance:
-        return _Change(i, tolerance, f'does not apply: the data of "{name}" did not become more valuable')
+        return _Change(
+            i, tolerance, f'does not apply: the data of "{name}" did not become more valuable'
+        )
     most = int(without_party(np.arange(1 << game.n), i).flat[int(np.argmax(gain))])
     return _Change(i, tolerance, most=most)
 
@@ -223,28 +269,42 @@ def _proportional(
     tolerance = tolerance_of(game)
     phi = snap_ties(contributions.values, tolerance)
     if phi.min() < 0 or r.min() < 0:
-        return Verdict(condition, None, "some contribution or reward is negative, where powers have no meaning")
+        return Verdict(
+            condition, None, "some contribution or reward is negative, where powers have no meaning"
+        )
     top, low = int(np.argmax(phi)), int(np.argmin(np.where(phi > 0, phi, np.inf)))
     if phi[top] == 0:
         return _nothing_for_nothing(condition, game, r, tolerance)
     if r[top] <= tolerance:
         why = f'"{game.names[top]}" contributes most but receives nothing'
-        return Verdict(condition, False, why, Witness((game.names[top],), None, {"r_i": float(r[top])}))
+        return Verdict(
+            condition, False, why, Witness((game.names[top],), None, {"r_i": float(r[top])})
+        )
     if rho is None:
         # rho is what the largest and the smallest contribution ask for; then the others must agree.
         with np.errstate(divide="ignore"):
-            rho = 1.0 if phi[low] == phi[top] else float(np.log(r[low] / r[top]) / np.log(phi[low] / phi[top]))
+            rho = (
+                1.0
+                if phi[low] == phi[top]
+                else float(np.log(r[low] / r[top]) / np.log(phi[low] / phi[top]))
+            )
         if not 0 < rho < np.inf:
             a, b = game.names[low], game.names[top]
             why = f'"{a}" contributes less than "{b}" but does not receive less'
             if r[low] == 0:
                 why = f'"{a}" contributes something but receives nothing'
             numbers = {"r_i": float(r[low]), "r_j": float(r[top])}
-            return Verdict(condition, False, why, Witness((game.names[low], game.names[top]), None, numbers))
+            return Verdict(
+                condition, False, why, Witness((game.names[low], game.names[top]), None, numbers)
+            )
     expected = (phi / phi[top]) ** rho * r[top]
     worst = int(np.argmax(np.abs(r - expected)))
     if abs(r[worst] - expected[worst]) <= tolerance:
-        return Verdict(condition, True, f"the rewards are in proportion to the contributions to the power {rho:.6g}")
+        return Verdict(
+            condition,
+            True,
+            f"the rewards are in proportion to the contributions to the power {rho:.6g}",
+        )
     name = game.names[worst]
     why = f'"{name}" receives {r[worst]:.6g}; contributions to the power {rho:.6g} would give it {expected[worst]:.6g}'
     numbers = {"r_i": float(r[worst]), "k phi_i^rho": float(expected[worst])}
@@ -264,14 +324,17 @@ def _nothing_for_nothing(condition: str, game: Game, r: FloatArray, tolerance: f
 def _strict_monotonicity_by_theorem(
     game: Game, contributions: Contributions, weakly_efficient: Verdict, proportional: Verdict
 ) -> Verdict:
-    """F4 compares two games, and one set of rewards cannot show it; but Theorem 1 proves it for its own scheme.
+    """F4 compares two games, and one set of rewards cannot show it; but Theorem 1 proves it for its
+    own scheme.
 
-    The proof is for one rho. Where rho follows the values, as "stable" and "rational" do, it may change with them, and
-    with it a reward may fall although the party's data got better.
+    The proof is for one rho. Where rho follows the values, as "stable" and "rational" do, it may
+    change with them, and with it a reward may fall although the party's data got better.
     """
     proved = contributions.method in ("exact", "banzhaf") and monotone(game).holds
     if proved and weakly_efficient.holds and proportional.holds:
-        return Verdict("F4", True, "Theorem 1 proves it for rewards of this form and a rho that stays the same")
+        return Verdict(
+            "F4", True, "Theorem 1 proves it for rewards of this form and a rho that stays the same"
+        )
     return Verdict("F4", None, "it compares two games; check_strict_monotonicity does that")
 
 

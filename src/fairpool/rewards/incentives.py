@@ -1,4 +1,6 @@
-"""Sec. 4.1: which incentive conditions a set of rewards satisfies, each with a witness where it does not."""
+"""Sec. 4.1: which incentive conditions a set of rewards satisfies, each with a witness where it
+does not.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,10 +33,12 @@ def check_incentives(
         game: The values v_C.
         phi: The Shapley values (or other contributions), as `shapley` gives them or as numbers [n].
         rewards: r [n].
-        structure: The coalition structure CS that R1-R4 and R7 look at; by default everybody together.
+        structure: The coalition structure CS that R1-R4 and R7 look at; by default everybody
+            together.
 
     Returns:
-        Verdicts, by number or by name: "R1".."R7", "F1".."F4", "Shapley fair", "rho-Shapley fair", "stable".
+        Verdicts, by number or by name: "R1".."R7", "F1".."F4", "Shapley fair", "rho-Shapley fair",
+        "stable".
 
     >>> from fairpool import TableGame, shapley
     >>> game = TableGame([0, 7, 5, 8])
@@ -83,25 +87,31 @@ def feasibility(game: Game, r: FloatArray, structure: Sequence[int]) -> Verdict:
         v_C = game.value(members(C))
         for i in members(C):
             if r[i] > v_C + tolerance_of(game):
-                why = (
-                    f'"{game.names[i]}" receives {r[i]:.6g}, more than the {v_C:.6g} that {name_of(C, game.names)} has'
-                )
+                why = f'"{game.names[i]}" receives {r[i]:.6g}, more than the {v_C:.6g} that {name_of(C, game.names)} has'
                 numbers = {"r_i": float(r[i]), "v_C": v_C}
-                return Verdict("R2", False, why, Witness((game.names[i],), names_of(C, game.names), numbers))
+                return Verdict(
+                    "R2", False, why, Witness((game.names[i],), names_of(C, game.names), numbers)
+                )
     return Verdict("R2", True, "no reward is worth more than the data it is made of")
 
 
 def weak_efficiency(game: Game, r: FloatArray, structure: Sequence[int]) -> Verdict:
     """In each coalition somebody receives all that its data is worth.
 
-    Paper: R3, Weak Efficiency: some i in C has r_i = v_C, for every C in CS. (Sec. 4.1, footnote on efficiency:
-    cooperative game theory asks that the rewards of C sum to v_C; models can be copied, so that the sum may be more.)
+    Paper: R3, Weak Efficiency: some i in C has r_i = v_C, for every C in CS. (Sec. 4.1, footnote on
+    efficiency: cooperative game theory asks that the rewards of C sum to v_C; models can be copied,
+    so that the sum may be more.)
     """
     for C in structure:
         v_C, most = game.value(members(C)), float(r[list(members(C))].max())
         if not (abs(r[list(members(C))] - v_C) <= tolerance_of(game)).any():
             why = f"nobody in {name_of(C, game.names)} receives its whole value {v_C:.6g}; the most is {most:.6g}"
-            return Verdict("R3", False, why, Witness((), names_of(C, game.names), {"v_C": v_C, "largest r_i": most}))
+            return Verdict(
+                "R3",
+                False,
+                why,
+                Witness((), names_of(C, game.names), {"v_C": v_C, "largest r_i": most}),
+            )
     return Verdict("R3", True, "somebody receives the whole value")
 
 
@@ -115,14 +125,17 @@ def individual_rationality(game: Game, r: FloatArray) -> Verdict:
     if r[worst] >= own - tolerance_of(game):
         return Verdict("R4", True, "nobody receives less than it has alone")
     why = f'"{game.names[worst]}" receives {r[worst]:.6g} but has {own:.6g} alone'
-    return Verdict("R4", False, why, Witness((game.names[worst],), None, {"r_i": float(r[worst]), "v_i": own}))
+    return Verdict(
+        "R4", False, why, Witness((game.names[worst],), None, {"r_i": float(r[worst]), "v_i": own})
+    )
 
 
 def group_welfare(game: Game, r: FloatArray, structure: Sequence[int]) -> Verdict:
     """The rewards together are as large as they can be.
 
-    Paper: R7, Group Welfare: the sum of r_i is largest, which is v_C for every i in C in CS: of everybody together,
-    n v_N. Rewards above what is feasible (R2) do not count: nobody can receive them.
+    Paper: R7, Group Welfare: the sum of r_i is largest, which is v_C for every i in C in CS: of
+    everybody together, n v_N. Rewards above what is feasible (R2) do not count: nobody can receive
+    them.
     """
     possible = np.empty(game.n)
     for C in structure:
@@ -139,7 +152,9 @@ def group_welfare(game: Game, r: FloatArray, structure: Sequence[int]) -> Verdic
     most, total = float(possible.sum()), float(r.sum())
     share = f", {total / most:.1%} of" if most > 0 else ", not"
     why = f"the rewards sum to {total:.6g}{share} the largest possible {most:.6g}"
-    return Verdict("R7", False, why, Witness((), None, {"sum of r_i": total, "largest possible sum": most}))
+    return Verdict(
+        "R7", False, why, Witness((), None, {"sum of r_i": total, "largest possible sum": most})
+    )
 
 
 def coalition_structure(structure: Sequence[Coalition] | None, game: Game) -> list[int]:
@@ -155,9 +170,12 @@ def coalition_structure(structure: Sequence[Coalition] | None, game: Game) -> li
     for mask in masks:
         if not mask or union & mask:
             raise GameError(
-                f"the coalition structure has {name_of(mask, game.names)}, which is empty or overlaps another"
+                f"the coalition structure has {name_of(mask, game.names)}, which is empty or"
+                " overlaps another"
             )
         union |= mask
     if union != everybody:
-        raise GameError(f"the coalition structure leaves out {name_of(everybody & ~union, game.names)}")
+        raise GameError(
+            f"the coalition structure leaves out {name_of(everybody & ~union, game.names)}"
+        )
     return masks

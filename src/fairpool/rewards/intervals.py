@@ -1,14 +1,17 @@
-"""From intervals for the contributions to intervals for rho and for rewards that hold where parties nearly tie.
+"""From intervals for the contributions to intervals for rho and for rewards that hold where parties
+nearly tie.
 
-Paper: Theorem 1 says how rho_r, rho_s and the rewards follow from exact contributions. Of sampled ones an interval
-low_i .. high_i is known for each. rho_s is a minimum, and C_i changes by jumps where two parties change places: a
-standard error says little about it. So its interval here has every rho_s that contributions within their intervals
-could have. With values that are monotone, and phi* for the largest contribution:
+Paper: Theorem 1 says how rho_r, rho_s and the rewards follow from exact contributions. Of sampled
+ones an interval low_i .. high_i is known for each. rho_s is a minimum, and C_i changes by jumps
+where two parties change places: a standard error says little about it. So its interval here has
+every rho_s that contributions within their intervals could have. With values that are monotone, and
+phi* for the largest contribution:
 
 - At least: who contributes t > 0 has C_i among {j: low_j <= t}, and log(phi* / phi_i) is at most
-  log(largest high / t). As t grows these parties change only at the lower ends, so it is enough to look there.
-- At most: of {j: high_j <= high_i} one, m, contributes most. C_m has them all, and log(phi* / phi_m) is at least
-  log(largest low / high_i).
+  log(largest high / t). As t grows these parties change only at the lower ends, so it is enough to
+  look there.
+- At most: of {j: high_j <= high_i} one, m, contributes most. C_m has them all, and log(phi* /
+  phi_m) is at least log(largest low / high_i).
 """
 
 from dataclasses import dataclass
@@ -22,10 +25,12 @@ from fairpool.values import Game, tolerance_of
 from fairpool.values.properties import monotone
 
 MISSED = 0.02
-"""Of all samplings, the share in which some contribution's interval would miss the truth if errors were normal.
+"""Of all samplings, the share in which some contribution's interval would miss the truth if errors
+were normal.
 
-Their tails are somewhat wider: for 100 parties all intervals held at once in 91% to 99% of samplings, depending on the
-budget. Those of rho and rewards allow for the worst within them, and held in 99% or more; 95% is what is promised.
+Their tails are somewhat wider: for 100 parties all intervals held at once in 91% to 99% of
+samplings, depending on the budget. Those of rho and rewards allow for the worst within them, and
+held in 99% or more; 95% is what is promised.
 """
 
 Interval = tuple[float, float]
@@ -48,7 +53,8 @@ class ContributionIntervals:
 
     @classmethod
     def of(cls, game: Game, contributions: Contributions) -> "ContributionIntervals":
-        """As many standard errors wide as n intervals need to hold at once, and within what is known anyway.
+        """As many standard errors wide as n intervals need to hold at once, and within what is
+        known anyway.
 
         Of submodular values no party adds less than as the last to come, and none more than alone.
         """
@@ -102,8 +108,8 @@ def rho_rational_interval(game: Game, phi: ContributionIntervals) -> Interval:
 def rho_stable_interval(game: Game, phi: ContributionIntervals) -> Interval:
     """The least and the largest rho_s of all contributions within their intervals.
 
-    rho_s = min_i log(v_{C_i} / v_N) / log(phi_i / phi*), C_i = {j: phi_j <= phi_i}. Where values are not known to be
-    monotone, nothing is known of it.
+    rho_s = min_i log(v_{C_i} / v_N) / log(phi_i / phi*), C_i = {j: phi_j <= phi_i}. Where values
+    are not known to be monotone, nothing is known of it.
     """
     if monotone(game).holds is not True:
         return ANYTHING
@@ -112,9 +118,12 @@ def rho_stable_interval(game: Game, phi: ContributionIntervals) -> Interval:
 
 def _least_rho_stable(game: Game, phi: ContributionIntervals) -> float:
     tolerance, low = tolerance_of(game), phi.low
-    may_be_lesser = low <= low[:, None] + tolerance  # [n, n]: row i has who may contribute at most low_i
+    may_be_lesser = (
+        low <= low[:, None] + tolerance
+    )  # [n, n]: row i has who may contribute at most low_i
     v = game.evaluator.values_of(may_be_lesser)
-    # Those who contribute most are not bound. If others may be bound, somebody who may be the best is not in C_i.
+    # Those who contribute most are not bound. If others may be bound, somebody who may be the best
+    # is not in C_i.
     may_be_best = phi.high >= low.max() - tolerance
     v = np.where(may_be_lesser.all(axis=1), game.without_one[may_be_best].max(), v)
     bound = low < phi.highest_high - tolerance
@@ -126,14 +135,16 @@ def _largest_rho_stable(game: Game, phi: ContributionIntervals) -> float:
     tolerance, high = tolerance_of(game), phi.high
     together = high <= high[:, None]  # [n, n]: row i has who contributes at most high_i for certain
     largest_low = np.where(together, phi.low, -np.inf).max(axis=1)
-    # If the one of them who contributes most may be the best of all, or contribute nothing, nothing binds it.
+    # If the one of them who contributes most may be the best of all, or contribute nothing, nothing
+    # binds it.
     bound = (high < phi.low.max() - tolerance) & (largest_low > tolerance)
     limits = _limits(game, game.evaluator.values_of(together), high, np.full(game.n, phi.low.max()))
     return float(np.where(bound, limits, np.inf).min())
 
 
 def share_of_total_intervals(phi: ContributionIntervals, rho: Interval) -> FloatArray:
-    """The least and the largest r_i / v_N [n, 2], for contributions and a rho within their intervals.
+    """The least and the largest r_i / v_N [n, 2], for contributions and a rho within their
+    intervals.
 
     r_i = (phi_i / phi*)^rho v_N.
     """

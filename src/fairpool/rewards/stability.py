@@ -11,11 +11,13 @@ from fairpool.values.properties import monotone
 from fairpool.verdicts import Verdict, Witness
 
 
-def stability_of_grand_coalition(game: Game, contributions: Contributions, r: FloatArray) -> Verdict:
+def stability_of_grand_coalition(
+    game: Game, contributions: Contributions, r: FloatArray
+) -> Verdict:
     """In every coalition, the party that contributes most has no reason to leave with it.
 
-    Paper: R6, Stability of Grand Coalition. For monotone values one coalition per party is enough: v_{C_i} <= r_i with
-    C_i = {j: phi_j <= phi_i}. It implies Definition 3.
+    Paper: R6, Stability of Grand Coalition. For monotone values one coalition per party is enough:
+    v_{C_i} <= r_i with C_i = {j: phi_j <= phi_i}. It implies Definition 3.
     """
     presumed = monotone(game)
     if presumed.holds is not True:
@@ -37,18 +39,25 @@ def stability_of_grand_coalition(game: Game, contributions: Contributions, r: Fl
         return _unstable("R6", game, mask_of(sure, game.names), i, v_C, float(r[i]))
     if doubt:
         return Verdict(
-            "R6", None, "whether it holds depends on an order of contributions that is within sampling error"
+            "R6",
+            None,
+            "whether it holds depends on an order of contributions that is within sampling error",
         )
-    return Verdict("R6", True, "in every coalition, who contributes most receives at least what the coalition has")
+    return Verdict(
+        "R6",
+        True,
+        "in every coalition, who contributes most receives at least what the coalition has",
+    )
 
 
 def stable(game: Game, r: FloatArray) -> Verdict:
     """No coalition could give all its members more than they receive.
 
-    Paper: Definition 3, Stability: every coalition C has a member i with v_C <= r_i. Checked over all 2**n coalitions;
-    beyond the limit, values known to be monotone need only one coalition per party, {j: r_j <= r_i}. (Sec. 4.1.2,
-    footnote on the core: cooperative game theory asks that v_C be at most the sum of C's rewards, which says too little
-    of models that can be copied: each member may still receive less than v_C.)
+    Paper: Definition 3, Stability: every coalition C has a member i with v_C <= r_i. Checked over
+    all 2**n coalitions; beyond the limit, values known to be monotone need only one coalition per
+    party, {j: r_j <= r_i}. (Sec. 4.1.2, footnote on the core: cooperative game theory asks that v_C
+    be at most the sum of C's rewards, which says too little of models that can be copied: each
+    member may still receive less than v_C.)
     """
     tolerance = tolerance_of(game)
     if not game.enumerable:
@@ -67,16 +76,23 @@ def stable(game: Game, r: FloatArray) -> Verdict:
         mask = int(np.argmax(gain))
         best, v_C = float(best_of[mask]), float(game.values()[mask])
     if v_C <= best + tolerance:
-        return Verdict("stable", True, "no coalition can give all its members more than they receive")
+        return Verdict(
+            "stable", True, "no coalition can give all its members more than they receive"
+        )
     i = max(members(mask), key=lambda k: r[k])
     return _unstable("stable", game, mask, i, v_C, best)
 
 
 def _unstable(condition: str, game: Game, mask: int, i: int, v_C: float, r_i: float) -> Verdict:
     C = name_of(mask, game.names)
-    why = f'{C} have {v_C:.6g} by themselves, more than the {r_i:.6g} that "{game.names[i]}" receives'
+    why = (
+        f'{C} have {v_C:.6g} by themselves, more than the {r_i:.6g} that "{game.names[i]}" receives'
+    )
     if condition == "stable":
         why = f"all of {C} receive at most {r_i:.6g}, but have {v_C:.6g} by themselves"
     return Verdict(
-        condition, False, why, Witness((game.names[i],), names_of(mask, game.names), {"v_C": v_C, "r_i": r_i})
+        condition,
+        False,
+        why,
+        Witness((game.names[i],), names_of(mask, game.names), {"v_C": v_C, "r_i": r_i}),
     )

@@ -27,7 +27,9 @@ def parties_up_to(i: int, phi: FloatArray, errors: FloatArray, tolerance: float)
     return _members(phi <= phi[i] + tolerance + _margin(i, errors))
 
 
-def parties_surely_up_to(i: int, phi: FloatArray, errors: FloatArray, tolerance: float) -> tuple[int, ...]:
+def parties_surely_up_to(
+    i: int, phi: FloatArray, errors: FloatArray, tolerance: float
+) -> tuple[int, ...]:
     """The parties that contribute at most as much as party i even if the sampling errors are against it."""
     return _members(phi + _margin(i, errors) <= phi[i] + tolerance)
 
@@ -35,7 +37,8 @@ def parties_surely_up_to(i: int, phi: FloatArray, errors: FloatArray, tolerance:
 def _margin(i: int, errors: FloatArray) -> FloatArray:
     """How far each party's estimate may be off, relative to party i's [n].
 
-    Whatever the correlation of two estimates, their difference's standard error is at most the sum of theirs.
+    Whatever the correlation of two estimates, their difference's standard error is at most the sum
+    of theirs.
     """
     return np.where(np.arange(len(errors)) == i, 0.0, Z_95 * (errors + errors[i]))
 

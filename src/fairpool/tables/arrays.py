@@ -1,7 +1,7 @@
 """Arrays at the border: what comes in is checked once, converted to float64 and made read-only.
 
-Tables may be numpy arrays, nested lists, or anything that speaks Arrow's C stream interface (pandas, polars,
-pyarrow, duckdb); the latter keep their column names.
+Tables may be numpy arrays, nested lists, or anything that speaks Arrow's C stream interface
+(pandas, polars, pyarrow, duckdb); the latter keep their column names.
 """
 
 from typing import Any
@@ -27,7 +27,8 @@ def read_only(array: FloatArray) -> FloatArray:
 
 
 def with_unit_diagonal(M: FloatArray) -> FloatArray:
-    """M_ij / sqrt(M_ii M_jj), of one matrix or a stack of them: the same whatever a row and its column are measured in.
+    """M_ij / sqrt(M_ii M_jj), of one matrix or a stack of them: the same whatever a row and its
+    column are measured in.
 
     A diagonal entry of 0 stays 0; one below 0 gives nan.
     """
@@ -52,11 +53,14 @@ def as_matrix(X: Any, where: str) -> tuple[FloatArray, tuple[str, ...] | None]:
     if hasattr(X, "__arrow_c_stream__"):
         table = as_table(X, where)
         columns = tuple(table.column_names)
-        X = np.column_stack([_arrow_column(table[name], where, name) for name in columns] or [np.empty((0, 0))])
+        X = np.column_stack(
+            [_arrow_column(table[name], where, name) for name in columns] or [np.empty((0, 0))]
+        )
     matrix = as_numeric(X, f"{where}: X")
     if matrix.ndim != 2:
         raise DataError(
-            f"{where}: X has {matrix.ndim} dimension(s), needs 2 (one row per data point, one column per feature);"
+            f"{where}: X has {matrix.ndim} dimension(s), needs 2 (one row per data point, one"
+            " column per feature);"
             " a single feature is X[:, None]"
         )
     _refuse_not_finite(matrix, where, columns)
@@ -65,13 +69,17 @@ def as_matrix(X: Any, where: str) -> tuple[FloatArray, tuple[str, ...] | None]:
 
 def as_vector(y: Any, where: str) -> FloatArray:
     """A finite float64 vector of labels [m]."""
-    if hasattr(y, "columns") and hasattr(y, "__arrow_c_stream__"):  # a frame, of one column one hopes
+    if hasattr(y, "columns") and hasattr(
+        y, "__arrow_c_stream__"
+    ):  # a frame, of one column one hopes
         table = as_table(y, where)
         if table.num_columns != 1:
             raise DataError(f"{where}: y is a table of {table.num_columns} columns, needs one")
         y = _arrow_column(table[0], where, "y")
     elif hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
-        y = _arrow_column(pa.chunked_array(y) if hasattr(y, "__arrow_c_stream__") else pa.array(y), where, "y")
+        y = _arrow_column(
+            pa.chunked_array(y) if hasattr(y, "__arrow_c_stream__") else pa.array(y), where, "y"
+        )
     vector = as_numeric(y, f"{where}: y")
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
@@ -85,9 +93,14 @@ def as_labels(y: Any, rows: int) -> FloatArray:
     """Labels to train on: [m], or [m, k] for k sets of labels on the same inputs."""
     labels = as_numeric(y, "y")
     if labels.ndim not in (1, 2) or len(labels) != rows:
-        raise DataError(f"y has shape {labels.shape}, needs one label for each of the {rows} rows of X")
+        raise DataError(
+            f"y has shape {labels.shape}, needs one label for each of the {rows} rows of X"
+        )
     if not np.isfinite(labels).all():
-        raise DataError(f"y has {int((~np.isfinite(labels)).sum())} value(s) that are not finite; remove those rows")
+        raise DataError(
+            f"y has {int((~np.isfinite(labels)).sum())} value(s) that are not finite; remove those"
+            " rows"
+        )
     return labels
 
 
@@ -95,7 +108,9 @@ def as_one_set_of_labels(y: Any, rows: int) -> FloatArray:
     """Labels [m], where several sets make no sense; at least one."""
     labels = as_labels(y, rows)
     if labels.ndim != 1 or not rows:
-        raise DataError(f"y has shape {labels.shape}, needs one label per row, and at least one row")
+        raise DataError(
+            f"y has shape {labels.shape}, needs one label per row, and at least one row"
+        )
     return labels
 
 
@@ -104,12 +119,14 @@ def as_noise(noise_variance: Any, rows: int, where: str) -> FloatArray:
     noise = as_numeric(noise_variance, f"{where}: noise_variance")
     if noise.ndim > 1 or (noise.ndim == 1 and len(noise) != rows):
         raise DataError(
-            f"{where}: noise_variance has shape {noise.shape}, needs one number, or one for each of the {rows} rows"
+            f"{where}: noise_variance has shape {noise.shape}, needs one number, or one for each of"
+            f" the {rows} rows"
         )
     bad = ~(noise > 0)
     if bad.any():
         raise DataError(
-            f"{where}: noise_variance {float(np.atleast_1d(noise)[np.atleast_1d(bad)][0]):g} is not above 0;"
+            f"{where}: noise_variance {float(np.atleast_1d(noise)[np.atleast_1d(bad)][0]):g} is not"
+            " above 0;"
             " give the variance (not the standard deviation) of the labels' noise"
         )
     return read_only(np.broadcast_to(noise, (rows,)))
@@ -120,7 +137,9 @@ def as_generator(rng: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
-        raise DataError(f"rng {shown(rng)} is neither a numpy Generator nor a seed (a whole number from 0)") from None
+        raise DataError(
+            f"rng {shown(rng)} is neither a numpy Generator nor a seed (a whole number from 0)"
+        ) from None
 
 
 def as_count(value: Any, name: str, least: int) -> int:
@@ -137,7 +156,9 @@ def as_numbers(values: Any, n: int, name: str) -> FloatArray:
     except DataError:
         numbers = np.full(0, np.nan)
     if numbers.shape != (n,) or not np.isfinite(numbers).all():
-        raise DataError(f"{name} {shown(values)} are not one finite number for each of the {n} parties")
+        raise DataError(
+            f"{name} {shown(values)} are not one finite number for each of the {n} parties"
+        )
     return numbers
 
 
@@ -176,12 +197,20 @@ def as_numeric(values: Any, what: str) -> FloatArray:
             raise TypeError("text")
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(f"{what} is not made of numbers ({error}); encode categories and dates first") from None
+        raise DataError(
+            f"{what} is not made of numbers ({error}); encode categories and dates first"
+        ) from None
 
 
 def _arrow_column(column: Any, where: str, name: str) -> FloatArray:
-    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)):
-        raise DataError(f'{where}: column "{name}" has type {column.type}, needs numbers; encode it first')
+    if not (
+        pa.types.is_integer(column.type)
+        or pa.types.is_floating(column.type)
+        or pa.types.is_boolean(column.type)
+    ):
+        raise DataError(
+            f'{where}: column "{name}" has type {column.type}, needs numbers; encode it first'
+        )
     return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 

@@ -1,4 +1,6 @@
-"""From a table in its own units to numbers a model can use, and back: scaling, categories, the target's units."""
+"""From a table in its own units to numbers a model can use, and back: scaling, categories, the
+target's units.
+"""
 
 from dataclasses import dataclass
 
@@ -31,7 +33,9 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class CategoryColumn:
-    """A column of categories, one 0/1 feature per level; a level that is not listed is 0 in all of them."""
+    """A column of categories, one 0/1 feature per level; a level that is not listed is 0 in all of
+    them.
+    """
 
     name: str
     levels: tuple[str, ...]
@@ -56,7 +60,8 @@ class CategoryColumn:
         first = next(iter(counts))
         which = f" ({levels_in_words(counts)})" if len(counts) > 1 else ""
         return (
-            f"{shown(first)} is not among the levels that the model knows ({few([shown(x) for x in self.levels])});"
+            f"{shown(first)} is not among the levels that the model knows"
+            f" ({few([shown(x) for x in self.levels])});"
             f" {rows} row(s){which} are treated as none of the known levels"
         )
 
@@ -109,7 +114,8 @@ class TableEncoding:
         lacking = [column.name for column in self.columns if column.name not in names]
         if lacking:
             raise DataError(
-                f'the table has no column "{lacking[0]}"; the model needs {", ".join(c.name for c in self.columns)}'
+                f'the table has no column "{lacking[0]}"; the model needs'
+                f" {', '.join(c.name for c in self.columns)}"
             )
         block, row = np.empty((len(self.features), table.num_rows)), 0
         for column in self.columns:
@@ -125,7 +131,9 @@ class TableEncoding:
                 continue
             values = table[column.name]
             if values.null_count:
-                raise DataError(f'column "{column.name}" lacks {values.null_count} value(s); fill them in')
+                raise DataError(
+                    f'column "{column.name}" lacks {values.null_count} value(s); fill them in'
+                )
             counts = column.unknown(level_counts(values))
             if counts:
                 row = pc.index(values.cast(pa.string()), next(iter(counts))).as_py()
@@ -150,4 +158,6 @@ def _standardise(column: pa.ChunkedArray, mean: float, scale: float, out: FloatA
     column = column if column.type == pa.float64() else column.cast(pa.float64())
     values = column.to_numpy(zero_copy_only=False)
     np.subtract(values, mean, out=out)
-    np.multiply(out, 1 / scale, out=out)  # much quicker than a division, and the same but for the last bit
+    np.multiply(
+        out, 1 / scale, out=out
+    )  # much quicker than a division, and the same but for the last bit

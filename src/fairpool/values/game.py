@@ -16,7 +16,8 @@ from fairpool.parties import check_names
 from fairpool.tables.arrays import FloatArray, read_only
 
 EXACT_LIMIT = 16
-"""Up to this many parties, whatever needs all 2**n values may compute them without being asked to."""
+"""Up to this many parties, whatever needs all 2**n values may compute them without being asked to.
+"""
 
 TABLE_LIMIT = 24
 """Beyond this many parties a table of 2**n values is refused: it would take more than 128 MiB."""
@@ -47,10 +48,11 @@ class Evaluator(Protocol):
 
 
 class Game(ABC):
-    """A value v_C for every coalition C of the parties N = {0, .., n-1}. Subclass it for values of your own.
+    """A value v_C for every coalition C of the parties N = {0, .., n-1}. Subclass it for values of
+    your own.
 
-    Paper: Sec. 2, Sec. 3. A subclass gives `names` and `value_of_mask`; the rest follows, and can be overridden
-    where there is a faster way.
+    Paper: Sec. 2, Sec. 3. A subclass gives `names` and `value_of_mask`; the rest follows, and can
+    be overridden where there is a faster way.
     """
 
     names: tuple[str, ...]
@@ -112,8 +114,13 @@ class Game(ABC):
 
     def all_values(self, workers: Workers) -> FloatArray:
         """Compute all values [2**n]."""
-        tasks = [(start, min(start + MASKS_PER_TASK, 1 << self.n)) for start in range(0, 1 << self.n, MASKS_PER_TASK)]
-        return np.concatenate(workers.map(values_of_masks, self, tasks, "valuing coalitions", digest=self.digest))
+        tasks = [
+            (start, min(start + MASKS_PER_TASK, 1 << self.n))
+            for start in range(0, 1 << self.n, MASKS_PER_TASK)
+        ]
+        return np.concatenate(
+            workers.map(values_of_masks, self, tasks, "valuing coalitions", digest=self.digest)
+        )
 
     @property
     def evaluator(self) -> "Evaluator":
@@ -151,7 +158,9 @@ class Game(ABC):
 def check_game(game: object) -> None:
     """Refuse what is no game."""
     if not isinstance(game, Game):
-        raise GameError(f"{shown(game)} is not a game; give an InformationGain, ValidationGain or TableGame")
+        raise GameError(
+            f"{shown(game)} is not a game; give an InformationGain, ValidationGain or TableGame"
+        )
 
 
 def values_of_masks(game: Game, task: tuple[int, int]) -> FloatArray:
@@ -179,19 +188,24 @@ class TableGame(Game):
             raise GameError("a game's table of values must be made of numbers") from None
         if table.ndim != 1 or len(table) < 2 or len(table) & (len(table) - 1):
             raise GameError(
-                f"a game's table has shape {table.shape}, needs one value for each of 2**n coalitions: 2, 4, 8, .."
+                f"a game's table has shape {table.shape}, needs one value for each of 2**n"
+                " coalitions: 2, 4, 8, .."
             )
         bad = np.flatnonzero(~np.isfinite(table))
         if len(bad):
             raise GameError(
-                f"a game's table has {table[bad[0]]} at index {bad[0]}; every coalition needs a finite value"
+                f"a game's table has {table[bad[0]]} at index {bad[0]}; every coalition needs a"
+                " finite value"
             )
         n = len(table).bit_length() - 1
         self.names = tuple(str(i) for i in range(n)) if names is None else tuple(names)
         if not all(isinstance(name, str) and name.strip() for name in self.names):
             raise GameError(f"names {shown(self.names)} must be texts that are not empty")
         if len(self.names) != n:
-            raise GameError(f"a table of {len(table)} values is for {n} parties, but there are {len(self.names)} names")
+            raise GameError(
+                f"a table of {len(table)} values is for {n} parties, but there are"
+                f" {len(self.names)} names"
+            )
         check_names(self.names)
         self._table = table
 

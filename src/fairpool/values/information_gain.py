@@ -23,12 +23,14 @@ MOST_CURVE_BYTES = 1 << 30
 class InformationGain(Game):
     """v_C = I(theta; D_C), how much the coalition's data reduces the uncertainty about theta.
 
-    Paper: Eq. (1), Sec. 3; App. E.5. The model's hyperparameters are the same for every coalition, fixed beforehand.
-    The labels are never looked at: they matter for what a model predicts, not for how sure it is.
+    Paper: Eq. (1), Sec. 3; App. E.5. The model's hyperparameters are the same for every coalition,
+    fixed beforehand. The labels are never looked at: they matter for what a model predicts, not for
+    how sure it is.
 
     Args:
         model: A Gaussian process, sparse Gaussian process, or Bayesian linear regression.
-        parties: The parties; or, for a model with weights, their summaries (`model.summarise(party)`).
+        parties: The parties; or, for a model with weights, their summaries
+            (`model.summarise(party)`).
     """
 
     properties_proved = True
@@ -36,7 +38,8 @@ class InformationGain(Game):
     def __init__(self, model: Model, parties: Sequence[Party] | Sequence[PartySummary]) -> None:
         if not isinstance(model, GaussianProcess | WeightModel):
             raise DataError(
-                f"{shown(model)} is not a model; give a GaussianProcess, SparseGaussianProcess or regression"
+                f"{shown(model)} is not a model; give a GaussianProcess, SparseGaussianProcess or"
+                " regression"
             )
         if isinstance(parties, Party | PartySummary):
             raise DataError("give the parties as a list, even a single one")
@@ -61,7 +64,9 @@ class InformationGain(Game):
             return WeightSpace(np.array([s.gram / s.noise_variance for s in self.summaries]), noise)
         if isinstance(self.model, GaussianProcess):
             self._refuse_too_many_rows(KernelSpace.memory(self.pool.sizes, all_values=False))
-            return KernelSpace.of(self.model.covariance(self.pool.X), self.pool.sizes, self.pool.noise)
+            return KernelSpace.of(
+                self.model.covariance(self.pool.X), self.pool.sizes, self.pool.noise
+            )
         A = self.model.whitened_features(self.pool.X)
         if len(A) < A.shape[1]:  # fewer rows than weights
             return KernelSpace.of(A @ A.T, self.pool.sizes, self.pool.noise)
@@ -76,7 +81,9 @@ class InformationGain(Game):
         """All 2**n values, sharing work between coalitions."""
         if self.pool is not None and isinstance(self.model, GaussianProcess):
             needed = KernelSpace.memory(self.pool.sizes, all_values=True, workers=workers.here)
-            self._refuse_too_many_rows(needed, 'sample the contributions (shapley(game, method="sampled")), ')
+            self._refuse_too_many_rows(
+                needed, 'sample the contributions (shapley(game, method="sampled")), '
+            )
         return self.space.values(workers)
 
     @property
@@ -93,7 +100,9 @@ class InformationGain(Game):
 
     def _refuse_too_many_rows(self, needed: float, first: str = "") -> None:
         rows = f"an exact Gaussian process of {sum(self.rows)} rows"
-        refuse_beyond_memory(needed, rows, f"{first}use a sparse one (SparseGaussianProcess), or fewer rows")
+        refuse_beyond_memory(
+            needed, rows, f"{first}use a sparse one (SparseGaussianProcess), or fewer rows"
+        )
 
     def posterior(self, coalition: Coalition) -> TrainedPosterior:
         """The model trained on a coalition's data D_C, labels and all."""
@@ -101,7 +110,9 @@ class InformationGain(Game):
         if isinstance(self.model, WeightModel):
             P, q = self._moments
             C = list(members(mask))
-            return self.model.posterior_from_moments(P[C].sum(axis=0), q[C].sum(axis=0), self.inputs)
+            return self.model.posterior_from_moments(
+                P[C].sum(axis=0), q[C].sum(axis=0), self.inputs
+            )
         assert self.pool is not None  # a Gaussian process has no summaries
         rows = self.pool.rows(mask)
         return self.model.posterior(self.pool.X[rows], self.pool.y[rows], self.pool.noise[rows])
@@ -117,7 +128,9 @@ class InformationGain(Game):
         assert isinstance(self.model, WeightModel)
         if self.pool is None:
             weight = [1 / s.noise_variance for s in self.summaries]
-            pairs = [(w * s.gram, w * s.moment) for w, s in zip(weight, self.summaries, strict=True)]
+            pairs = [
+                (w * s.gram, w * s.moment) for w, s in zip(weight, self.summaries, strict=True)
+            ]
         else:
             root = np.sqrt(self.pool.noise)
             A = self.model.whitened_features(self.pool.X) / root[:, None]
@@ -149,15 +162,24 @@ class InformationGain(Game):
 def _refuse_too_many_weights(parties: int, weights: int) -> None:
     """Each party's precision, moments and what is made of them, and some stacks."""
     needed = 8 * (3 * parties + 6) * weights**2
-    refuse_beyond_memory(needed, f"a model of {weights} weights for {parties} parties", "use fewer weights")
+    refuse_beyond_memory(
+        needed, f"a model of {weights} weights for {parties} parties", "use fewer weights"
+    )
 
 
-def _check_summaries(model: Model, parties: Sequence[Party] | Sequence[PartySummary]) -> tuple[PartySummary, ...]:
+def _check_summaries(
+    model: Model, parties: Sequence[Party] | Sequence[PartySummary]
+) -> tuple[PartySummary, ...]:
     if not isinstance(model, WeightModel):
-        raise DataError("a Gaussian process needs every party's rows; summaries are for models with weights")
+        raise DataError(
+            "a Gaussian process needs every party's rows; summaries are for models with weights"
+        )
     summaries = tuple(party for party in parties if isinstance(party, PartySummary))
     if len(summaries) < len(parties):
-        raise DataError("some parties are given by rows and some by summaries; give summaries of all, or rows of all")
+        raise DataError(
+            "some parties are given by rows and some by summaries; give summaries of all, or rows"
+            " of all"
+        )
     check_names([s.name for s in summaries])
     for summary in summaries:
         summary.refuse_other_model(model.probe(summary.inputs))

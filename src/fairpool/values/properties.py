@@ -22,8 +22,8 @@ NO_INFORMATION = 1e-6
 def tolerance_of(game: Game) -> float:
     """How far apart two of the game's values may be and still be the same.
 
-    Where the values are so small that rounding alone may have made them, all are the same as 0. Where they are not
-    small, and rounding may have made them all the same, they are refused.
+    Where the values are so small that rounding alone may have made them, all are the same as 0.
+    Where they are not small, and rounding may have made them all the same, they are refused.
     """
     values = game.values() if game.enumerable else np.append(game.alone, game.total)
     largest, rounding = float(np.abs(values).max()), game.rounding_error
@@ -32,8 +32,10 @@ def tolerance_of(game: Game) -> float:
     if rounding <= NO_INFORMATION:
         return max(largest, rounding)
     raise GameError(
-        f"rounding may put the values off by {rounding:.3g} nats, and the largest is {largest:.6g}; give a larger noise"
-        " variance or fewer inducing points, standardise the columns, and leave out copies of a column"
+        f"rounding may put the values off by {rounding:.3g} nats, and the largest is {largest:.6g};"
+        " give a larger noise"
+        " variance or fewer inducing points, standardise the columns, and leave out copies of a"
+        " column"
     )
 
 
@@ -53,7 +55,9 @@ def empty_is_zero(game: Game) -> Verdict:
     v = game.empty_value
     if abs(v) <= tolerance_of(game):
         return Verdict("empty is 0", True, "nobody's data is worth nothing")
-    return Verdict("empty is 0", False, f"nobody's data is worth {v:.6g}", Witness((), (), {"v_C": v}))
+    return Verdict(
+        "empty is 0", False, f"nobody's data is worth {v:.6g}", Witness((), (), {"v_C": v})
+    )
 
 
 def non_negative(game: Game) -> Verdict:
@@ -75,7 +79,8 @@ def non_negative(game: Game) -> Verdict:
 def monotone(game: Game) -> Verdict:
     """Another party never makes a coalition's data worth less.
 
-    Paper: Sec. 3, Monotonicity: v_C' >= v_C for C a subset of C'. (Adding one party at a time is enough.)
+    Paper: Sec. 3, Monotonicity: v_C' >= v_C for C a subset of C'. (Adding one party at a time is
+    enough.)
     """
     if not game.enumerable:
         return _too_many("monotone", game)
@@ -84,7 +89,11 @@ def monotone(game: Game) -> Verdict:
     for i in range(game.n):
         change = with_party(v, i) - without_party(v, i)
         at = int(np.argmin(change))
-        worst = min(worst, (float(change.flat[at]), i, int(without_party(masks, i).flat[at])), key=itemgetter(0))
+        worst = min(
+            worst,
+            (float(change.flat[at]), i, int(without_party(masks, i).flat[at])),
+            key=itemgetter(0),
+        )
     loss, i, C = worst
     if loss >= -tolerance_of(game):
         return Verdict("monotone", True, "another party never makes a coalition's data worth less")
@@ -97,7 +106,8 @@ def monotone(game: Game) -> Verdict:
 def submodular(game: Game) -> Verdict:
     """A party adds less to a larger coalition.
 
-    Paper: Sec. 3, Submodularity; App. A. (It is enough to look at coalitions that differ by one party.)
+    Paper: Sec. 3, Submodularity; App. A. (It is enough to look at coalitions that differ by one
+    party.)
     """
     if not game.enumerable:
         return _too_many("submodular", game)
@@ -107,7 +117,11 @@ def submodular(game: Game) -> Verdict:
         v_C, v_i, v_j, v_ij = with_pair(v, i, j)
         excess = (v_ij - v_j) - (v_i - v_C)
         at = int(np.argmax(excess))
-        worst = max(worst, (float(excess.flat[at]), i, j, int(with_pair(masks, i, j)[0].flat[at])), key=itemgetter(0))
+        worst = max(
+            worst,
+            (float(excess.flat[at]), i, j, int(with_pair(masks, i, j)[0].flat[at])),
+            key=itemgetter(0),
+        )
     most, i, j, C = worst
     if most <= 2 * tolerance_of(game):
         return Verdict("submodular", True, "a party adds less to a larger coalition")
@@ -120,5 +134,13 @@ def submodular(game: Game) -> Verdict:
 
 def _too_many(condition: str, game: Game) -> Verdict:
     if game.properties_proved:
-        return Verdict(condition, True, "information gain always is (Sec. 3), and is not checked for so many parties")
-    return Verdict(condition, None, f"2**{game.n} coalitions are too many to look at (the limit is 2**{EXACT_LIMIT})")
+        return Verdict(
+            condition,
+            True,
+            "information gain always is (Sec. 3), and is not checked for so many parties",
+        )
+    return Verdict(
+        condition,
+        None,
+        f"2**{game.n} coalitions are too many to look at (the limit is 2**{EXACT_LIMIT})",
+    )

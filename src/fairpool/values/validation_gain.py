@@ -1,4 +1,6 @@
-"""App. F.3: the value of a coalition's data by what it predicts on a validation set, for comparison."""
+"""App. F.3: the value of a coalition's data by what it predicts on a validation set, for
+comparison.
+"""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -16,8 +18,8 @@ from fairpool.values.information_gain import InformationGain
 class ValidationGain(Game):
     """v'_C = MNLP of the prior - MNLP of the model trained on D_C, over a validation set.
 
-    Paper: App. F.3. Unlike information gain it can be negative and need not be monotone; Theorem 1's promises are
-    then void (`check_properties` tells).
+    Paper: App. F.3. Unlike information gain it can be negative and need not be monotone; Theorem
+    1's promises are then void (`check_properties` tells).
 
     Args:
         model: Any model.
@@ -26,14 +28,17 @@ class ValidationGain(Game):
         y: Validation labels [t].
     """
 
-    def __init__(self, model: Model, parties: Sequence[Party] | Sequence[PartySummary], X: Any, y: Any) -> None:
+    def __init__(
+        self, model: Model, parties: Sequence[Party] | Sequence[PartySummary], X: Any, y: Any
+    ) -> None:
         self.data = InformationGain(model, parties)
         self.names = self.data.names
         self.X, _ = as_matrix(X, "validation data")
         self.y = as_vector(y, "validation data")
         if not len(self.y) or len(self.y) != len(self.X):
             raise DataError(
-                f"validation data has {len(self.X)} rows and {len(self.y)} labels; it needs as many of both, and some"
+                f"validation data has {len(self.X)} rows and {len(self.y)} labels; it needs as many"
+                " of both, and some"
             )
 
     def value_of_mask(self, mask: int) -> float:
