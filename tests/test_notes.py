@@ -59,9 +59,7 @@ def test_only_functions_that_users_call_warn():
         "notes.py",
         "collaboration.py",
         "compute/workers.py",
-        "models/blr.py",
-        "models/gp.py",
-        "models/sparse_gp.py",
+        "models/model.py",
         "realisation/model_reward.py",
         "rewards/scheme.py",
     }

@@ -17,8 +17,8 @@ from fairpool.contributions import shapley
 from fairpool.models import Model
 from fairpool.notes import warn_of
 from fairpool.outcome import Outcome
-from fairpool.parties import Party, PartySummary
-from fairpool.realisation import realise
+from fairpool.parties import PartyData
+from fairpool.realisation import Mechanism, realise
 from fairpool.report.plain import as_plain
 from fairpool.report.sentences import explain
 from fairpool.report.terminal import summary_of, table_of, text_of
@@ -64,7 +64,7 @@ class Collaboration(Outcome):
 
 
 def collaborate(
-    parties: Sequence[Party] | Sequence[PartySummary],
+    parties: Sequence[PartyData],
     model: Model,
     rho: float | str = "stable",
     rng: np.random.Generator | int | None = 0,
@@ -72,6 +72,7 @@ def collaborate(
     evaluations: int | None = None,
     precision: float | None = None,
     executor: Workers | Executor | None = None,
+    mechanism: str | Mechanism = "label_noise",
 ) -> Collaboration:
     """From the parties' data to one reward model each: values, Shapley values, rewards, incentives,
     models.
@@ -79,7 +80,7 @@ def collaborate(
     Paper: all of Sec. 3 and 4.
 
     Args:
-        parties: The parties; or, for a model with weights, their summaries.
+        parties: The parties; for a model with weights, some or all of them by their summaries.
         model: The Bayesian model, its hyperparameters known or learned beforehand
             (`model.fit_hyperparameters`) and the same for every coalition.
         rho: A number in 0 .. 1, or "fair", "rational", "stable", "welfare" (see
@@ -93,17 +94,25 @@ def collaborate(
             average contribution.
         executor: Who values coalitions: threads, processes, a Dask client's executor; None: this
             thread.
+        mechanism: How rewards are weakened, see `fairpool.realisation.mechanism`.
     """
     with workers_of(executor) as workers:
         result = collaboration_of(
-            parties, model, rho, rng, evaluations=evaluations, precision=precision, workers=workers
+            parties,
+            model,
+            rho,
+            rng,
+            evaluations=evaluations,
+            precision=precision,
+            workers=workers,
+            mechanism=mechanism,
         )
     warn_of(result.notes)
     return result
 
 
 def collaboration_of(
-    parties: Sequence[Party] | Sequence[PartySummary],
+    parties: Sequence[PartyData],
     model: Model,
     rho: float | str,
     rng: np.random.Generator | int | None,
@@ -111,6 +120,7 @@ def collaboration_of(
     evaluations: int | None,
     precision: float | None,
     workers: Workers,
+    mechanism: str | Mechanism = "label_noise",
 ) -> Collaboration:
     """What `collaborate` does, with notes instead of warnings; those of the workers stay with them."""
     rng = as_generator(rng)
@@ -126,8 +136,9 @@ def collaboration_of(
     )
     scheme = SilentScheme(game, contributions)
     rewards = read_only(scheme.rewards(rho))
-    models = [replace(reward, rho=scheme.rho(rho)) for reward in realise(game, rewards, rng)]
-    copies = () if game.pool is None else find_duplicates(game.pool.parties).notes
+    realised = realise(game, rewards, rng, mechanism=mechanism)
+    models = [replace(reward, rho=scheme.rho(rho)) for reward in realised]
+    copies = find_duplicates(game.pool.rows).notes
     return Collaboration(
         game=game,
         contributions=contributions,

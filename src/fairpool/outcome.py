@@ -47,7 +47,9 @@ class Outcome:
     @cached_property
     def residuals(self) -> FloatArray | None:
         """Per party, how far its labels are from the others' prediction (`held_out_residuals`); None without rows."""
-        return None if self.game.pool is None else held_out_residuals(self.game)
+        if not any(len(rows) for rows in self.game.pool.rows):
+            return None
+        return held_out_residuals(self.game)
 
     @cached_property
     def reward_intervals(self) -> FloatArray:

@@ -51,7 +51,7 @@ def test_the_example_mentions_every_setting():
             ['unknown key; did you mean "target"?', "target: missing"],
         ),
         (GOOD + "[model]\nkinds = 'gp'", ['model, kinds: unknown key; did you mean "kind"?']),
-        (GOOD + "[model]\nwibble = 1", ["model, wibble: unknown key; known keys are kind, kernel"]),
+        (GOOD + "[model]\nwibble = 1", ["model, wibble: unknown key; known keys are kind, learn"]),
         (
             GOOD + "[model]\nkind = 'forest'",
             ["model, kind: 'forest' is not allowed; input should be 'gp', 'sparse_gp'"],

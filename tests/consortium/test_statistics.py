@@ -147,7 +147,7 @@ def test_every_weight_model_is_summarised_as_by_itself(tmp_path, kind, monkeypat
     party = fp.Party("a", THREE.encode(content), THREE.encode_target(content))
     whole = MODELS[kind].summarise(party)
     assert (found.noise_variance, found.inputs) == (whole.noise_variance, whole.inputs)
-    whole.refuse_other_model(found.probe)
+    whole.refuse_other_probe(found.probe)
 
 
 def test_any_executor_gives_the_same_bits(tmp_path, monkeypatch):

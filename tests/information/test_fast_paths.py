@@ -76,10 +76,9 @@ def test_reward_curves_by_factors_by_eigenvalues_and_by_one_spectrum(sizes, seed
     with pytest.MonkeyPatch.context() as patch:
         for many in (10**6, 1):
             patch.setattr(kernel_space, "MANY_PARTIES", many)
-            for patience in (100, 0):
-                patch.setattr(reward_curve, "PATIENCE", patience)
-                for i in range(game.n):
-                    curve = game.space.reward_curve(i, model.noise_variance)
+            for i in range(game.n):
+                given = game.space.reward_curve(i, model.noise_variance)
+                for curve in (given, given.for_many()):
                     assert curve.value(0.0) == pytest.approx(game.alone[i], abs=atol)
                     assert curve.value(1.0) == pytest.approx(game.total, abs=atol)
                     for tau in (1e-3, 0.4):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairpool as fp
-from fairpool.information import DenseCurve, PencilCurve
+from fairpool.information import DenseCurve, PencilCurve, SpectrumCurve
 from tests.support import oracles
 from tests.support.examples import MODELS, NOISES, make_parties
 
@@ -66,9 +66,12 @@ def test_reward_curve_is_the_information_gain_of_the_reward_data(name, noise):
                 )
 
 
-def test_reward_curve_is_computed_once():
+def test_reward_curve_is_made_ready_for_many_rewards_when_it_is_asked_for_again():
     game = fp.InformationGain(MODELS["gp"], make_parties([3, 4], 0))
-    assert game.reward_curve(0) is game.reward_curve(0)
+    first, second, third = (game.reward_curve(0) for _ in range(3))
+    assert isinstance(first, PencilCurve)
+    assert isinstance(second, SpectrumCurve)
+    assert third is second
 
 
 def test_weight_space_values_do_not_depend_on_the_stack(monkeypatch):

@@ -48,7 +48,7 @@ class Duplicates:
 
 def find_duplicates(parties: Sequence[Party]) -> Duplicates:
     """Look for identical rows within and across parties, in one sort over all rows."""
-    pool = Pool.of(parties, 1.0)
+    pool = Pool.of(parties, model=None)
     rows = np.column_stack([pool.X, pool.y]) + 0.0  # -0.0 is 0.0
     key = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
     return duplicates_of_keys(pool.names, [key[pool.owner == i] for i in range(len(pool.parties))])

@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,12 +17,13 @@ from pydantic import (
     Field,
     PlainValidator,
     ValidationError,
-    field_validator,
+    create_model,
 )
 
-from fairpool.consortium.kernel_expression import parse_kernel
 from fairpool.contributions.sampling import fewest_evaluations
 from fairpool.errors import ConfigurationError, shown
+from fairpool.model_kinds import KINDS, ModelKind
+from fairpool.realisation import MECHANISMS
 from fairpool.rewards.scheme import WORDS
 from fairpool.values import EXACT_LIMIT
 
@@ -80,48 +82,43 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-APPLIES = {
-    "kernel": ("gp", "sparse_gp"),
-    "inducing_points": ("sparse_gp",),
-    "prior_variance": ("blr", "network"),
-    "hidden_layers": ("network",),
-}
-"""Which kinds of model a setting is for."""
+def _kind(name: str) -> str:
+    if name not in KINDS:
+        *first, last = (f"'{kind}'" for kind in KINDS)
+        raise ValueError(
+            f"{shown(name)} is not allowed; input should be {', '.join(first)} or {last}"
+        )
+    return name
 
 
 class ModelSection(Section):
-    """[model]: which Bayesian model values the data and is handed out."""
+    """[model]: which Bayesian model values the data and is handed out.
 
-    kind: Literal["gp", "sparse_gp", "blr", "network"] = "sparse_gp"
-    kernel: Text = "rbf"
+    These are the keys of every kind. What a kind has besides them stands in its own settings
+    (`fairpool.model_kinds`); a file may have any of these, see `file_format`.
+    """
+
+    kind: Annotated[str, AfterValidator(lambda name: _kind(name))] = "sparse_gp"
     learn: bool = True
     noise_variance: (
         Annotated[float, Field(gt=0, strict=False), AfterValidator(lambda s2: _noise(s2))] | None
     ) = None
-    prior_variance: Annotated[float, Field(gt=0, strict=False)] = 1.0
-    inducing_points: Annotated[int, Field(ge=1)] = 50
-    hidden_layers: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] = [100, 50]
-
-    @field_validator("kernel")
-    @classmethod
-    def _kernel_can_be_read(cls, expression: str) -> str:
-        parse_kernel(expression, 1)
-        return expression
 
     def problems(self) -> list[str]:
         """What does not fit together."""
-        found = []
-        for key, kinds in APPLIES.items():
-            if key in self.model_fields_set and self.kind not in kinds:
+        problems = []
+        for key in type(self).model_fields:
+            kinds = [name for name, kind in KINDS.items() if key in kind.keys]
+            if key in self.model_fields_set and kinds and self.kind not in kinds:
                 only = f"(only for {', '.join(kinds)})"
-                found.append(
+                problems.append(
                     f'model: {key} has no meaning for kind = "{self.kind}" {only}; leave it out'
                 )
         if not self.learn and self.noise_variance is None:
-            found.append(
+            problems.append(
                 "model: learn = false needs noise_variance (in units of the standardised target)"
             )
-        return found
+        return problems
 
 
 class DataSection(Section):
@@ -130,11 +127,18 @@ class DataSection(Section):
     data: Text
 
 
+def _mechanism(name: str) -> str:
+    if name not in MECHANISMS:
+        raise ValueError(f"{shown(name)} is not allowed; give one of {', '.join(MECHANISMS)}")
+    return name
+
+
 class RewardsSection(Section):
     """[rewards]: how fairness is traded for the other incentives, and what may be shown."""
 
     rho: Annotated[float | str, PlainValidator(lambda value: _rho(value))] = "stable"
     share_inputs: bool = False
+    mechanism: Annotated[str, AfterValidator(lambda name: _mechanism(name))] = "label_noise"
 
 
 class ValuationSection(Section):
@@ -210,6 +214,21 @@ class Configuration(Section):
         ]
 
 
+@lru_cache
+def file_format(kinds: tuple[ModelKind, ...]) -> type[Configuration]:
+    """The whole file, where [model] may have the keys of all these kinds.
+
+    All of them, whichever kind is chosen: a key of another kind is a slip to be told together with
+    all others, not a key that nobody knows.
+    """
+    fields: dict[str, Any] = {}
+    for kind in kinds:
+        for name, key in kind.keys.items():
+            fields[name] = (Annotated[key.type, AfterValidator(key.check)], key.default)
+    section = create_model("ModelSection", __base__=ModelSection, **fields)
+    return create_model("Configuration", __base__=Configuration, model=(section, section()))
+
+
 @dataclass(frozen=True)
 class ConfigurationFile:
     """The operator's file.
@@ -253,7 +272,7 @@ def read_configuration(folder: Path) -> ConfigurationFile:
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
     try:
-        configuration = Configuration.model_validate(values)
+        configuration = file_format(tuple(KINDS.values())).model_validate(values)
     except ValidationError as error:
         raise ConfigurationError(
             *(f"{path}: {_in_words(problem)}" for problem in error.errors())
@@ -302,7 +321,7 @@ def _where(location: list[Any]) -> str:
 
 def _keys_at(location: list[Any]) -> list[str]:
     sections: dict[Any, type[BaseModel]] = {
-        "model": ModelSection,
+        "model": type(file_format(tuple(KINDS.values())).model_fields["model"].default),
         "public": DataSection,
         "test": DataSection,
         "rewards": RewardsSection,

@@ -19,8 +19,8 @@ YOUNG = 48
 
 CONFIGURATION = """\
 # A collaboration: who takes part, what is predicted, and how the rewards are decided.
-# Check it with `fairpool check`, run it with `fairpool run`. Lines that start with # are
-# explanations, or settings at their default; take the # away to change them.
+# Check it with `fairpool check`, run it with `fairpool run`. Lines that start with # are explanations, or settings
+# at their default; take the # away to change them.
 
 name = "Three hospitals"
 
@@ -30,25 +30,25 @@ target = "progression"
 # The columns to predict it from. By default: every column that all files share.
 # features = ["age", "bmi", "bp"]
 
-# Columns of text, one-hot encoded. A list, or a table with all levels: categorical = { sex =
-# ["female", "male"] }
+# Columns of text, one-hot encoded. A list, or a table with all levels: categorical = { sex = ["female", "male"] }
 categorical = ["sex"]
 
 # What to do with missing values: "error", or "drop" to leave those rows out.
 # missing = "error"
 
 [model]
-# "sparse_gp", "blr" (Bayesian linear regression), "network" (regression on a network's last hidden
-# layer), or "gp". An exact "gp" puts everybody's inputs into every reward file, and needs
-# share_inputs = true below.
+# "sparse_gp", "blr" (Bayesian linear regression), "network" (regression on a network's last hidden layer), or "gp".
+# An exact "gp" puts everybody's inputs into every reward file, and needs share_inputs = true below.
 kind = "sparse_gp"
 # rbf, exponential, matern32, matern52, linear, with + and *: "rbf + exponential".
 kernel = "rbf"
 # How many inducing points a sparse_gp has.
 inducing_points = 40
-# Hyperparameters are learned, on [public] data if there is some and otherwise on all parties' data.
-# With learn = false they are as given: noise_variance in units of the standardised target, length
-# scales as rbf(2.0). learn = true noise_variance = 0.3 hidden_layers = [100, 50]     # of a network
+# Hyperparameters are learned, on [public] data if there is some and otherwise on all parties' data. With
+# learn = false they are as given: noise_variance in units of the standardised target, length scales as rbf(2.0).
+# learn = true
+# noise_variance = 0.3
+# hidden_layers = [100, 50]     # of a network
 # prior_variance = 1.0          # of the weights, for blr and network
 
 # Public data, if there is some: scaling, hyperparameters and network then come from it alone.
@@ -60,16 +60,19 @@ inducing_points = 40
 data = "test.csv"
 
 [rewards]
-# How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the best
-# model. Or a word: "fair" (1), "rational" (nobody gets less than it has alone), "stable" (no group
-# does better by itself), "welfare" (0).
+# How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the best model. Or a word:
+# "fair" (1), "rational" (nobody gets less than it has alone), "stable" (no group does better by itself), "welfare" (0).
 rho = "stable"
-# Whether all parties agreed that their inputs may be seen by the others; only an exact "gp" needs
-# it. share_inputs = false
+# Whether all parties agreed that their inputs may be seen by the others; only an exact "gp" needs it.
+# share_inputs = false
+# How rewards are weakened: "label_noise" is noise on the labels of the other parties.
+# mechanism = "label_noise"
 
-# Of more than 16 parties, contributions are estimated from a sample of coalitions: until every
-# standard error is this share of the average contribution, or so many coalitions are valued.
-# [valuation] precision = 0.01 evaluations = 10000
+# Of more than 16 parties, contributions are estimated from a sample of coalitions: until every standard error is this
+# share of the average contribution, or so many coalitions are valued.
+# [valuation]
+# precision = 0.01
+# evaluations = 10000
 
 # The parties: a CSV or Parquet file, a folder of them, or a pattern such as "north/*.csv".
 [[parties]]

@@ -25,7 +25,8 @@ from fairpool.consortium.run import Run
 from fairpool.consortium.scrutiny import FEW_ROWS
 from fairpool.consortium.tables import sha256
 from fairpool.errors import DataError
-from fairpool.models import KernelPosterior
+from fairpool.model_kinds import KINDS, Disclosure
+from fairpool.realisation import ModelReward
 from fairpool.report.letter import Letter, render_letter
 from fairpool.report.report import Context, render_report
 
@@ -136,30 +137,19 @@ def _write_parties(run: Run, folder: Path) -> None:
 def reveals(run: Run, i: int) -> tuple[str, ...]:
     """What party i's file tells about the others, sentence by sentence; nothing is left out."""
     result, preparation = run.collaboration, run.preparation
-    model, kind = result.models[i], preparation.configuration.model.kind
-    if not model.tau:
-        own = "It is trained on your own rows alone."
-    elif isinstance(model.posterior, KernelPosterior):
-        noise = "as they are" if model.eta == 0 else "with noise"
-        own = f"It contains the inputs of all parties' rows, as all parties agreed, and their labels {noise}."
-    else:
-        noise = "" if model.eta == 0 else ", with noise on the other parties' labels"
-        own = f"It contains no row of another party, but sums over all rows{noise}."
-        if model.holds_inputs_of_others:
-            own = f"It contains sums over all rows{noise}, and with them a row of another party, as all parties agreed."
-    sentences = [own]
+    disclosure = KINDS[preparation.configuration.model.kind].disclosure
+    sentences = [_contents(result.models[i], disclosure)]
     if any(note.code == FEW_ROWS and note.party == result.game.names[i] for note in run.notes):
         sentences.append(
             "The other parties have few rows for a model of this size, so that it tells much about"
             " them."
         )
     if preparation.public is None:
-        learned = "scaling and hyperparameters"
-        if kind == "sparse_gp":
-            learned = "scaling, hyperparameters and inducing points (means of several rows)"
-        sentences.append(f"Its {learned} were learned from all parties' rows, and are rounded.")
-        if kind == "network":
-            sentences.append("Its network was trained on all parties' labels without noise.")
+        sentences.append(
+            f"Its {disclosure.learned} were learned from all parties' rows, and are rounded."
+        )
+        if disclosure.from_labels is not None:
+            sentences.append(disclosure.from_labels)
     else:
         sentences.append("Its scaling and hyperparameters come from public data.")
     sentences.append("It names no other party. The seed of the noise stays with the operator.")
@@ -168,6 +158,24 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
             "With two parties, the numbers in this letter tell the value of the other's data."
         )
     return tuple(sentences)
+
+
+def _contents(reward: ModelReward, disclosure: Disclosure) -> str:
+    """What of the others' data a reward contains."""
+    words, level = reward.mechanism.words, reward.level
+    if not level.tau:
+        return "It is trained on your own rows alone."
+    if disclosure.holds_rows:
+        return (
+            "It contains the inputs of all parties' rows, as all parties agreed, and their labels"
+            f" {words.labels(level)}."
+        )
+    if reward.holds_inputs_of_others:
+        return (
+            f"It contains sums over all rows{words.sums(level)}, and with them a row of another"
+            " party, as all parties agreed."
+        )
+    return f"It contains no row of another party, but sums over all rows{words.sums(level)}."
 
 
 def result_of(run: Run) -> dict[str, Any]:

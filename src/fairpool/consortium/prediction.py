@@ -16,6 +16,7 @@ from fairpool.consortium.intake import survey
 from fairpool.consortium.tables import Source, column_names, read_batches, sha256
 from fairpool.contributions.sampling import Z_95
 from fairpool.errors import DataError
+from fairpool.model_kinds import kind_of
 from fairpool.notes import Note
 from fairpool.realisation import load_reward
 from fairpool.tables.encoding import CategoryColumn, TableEncoding
@@ -125,29 +126,16 @@ def as_csv(predictions: Predictions) -> str:
 def describe_reward(file: Path) -> dict[str, Any]:
     """What a reward file is, in words and numbers."""
     reward = load_reward(file)
-    model = reward.posterior.model
-    kinds = {
-        "GaussianProcess": "exact Gaussian process",
-        "SparseGaussianProcess": "sparse Gaussian process",
-        "BayesianLinearRegression": "Bayesian linear regression",
-    }
-    kind = kinds[type(model).__name__]
-    if getattr(model, "features", None) is not None:
-        kind += " on a network's last hidden layer"
-    noise = (
-        f"variance {reward.eta:.6g}"
-        if np.isfinite(reward.eta)
-        else "all: none of the others' data went in"
-    )
+    noise, on_others = reward.mechanism.words.inspected(reward.level)
     encoding = reward.encoding
     return {
         "reward for": reward.party,
-        "model": kind,
+        "model": kind_of(reward.posterior.model).title,
         "predicts": encoding.target if encoding else "labels, as the model was trained on",
         "from": ", ".join(c.name for c in encoding.columns) if encoding else "inputs by position",
         "worth": f"{reward.value:.6g} nats of information",
         "rho": reward.rho,
-        "noise on others": noise if reward.eta else "none: it is the best model",
+        noise: on_others,
         "others' inputs": "contained" if reward.holds_inputs_of_others else "not contained",
         "sha256": sha256(file),
     }

@@ -23,6 +23,7 @@ from fairpool.consortium.intake import Moments, Survey, survey, survey_problems
 from fairpool.consortium.levels import choose_levels, level_problems, level_warnings
 from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names, sha256
 from fairpool.errors import ConfigurationError, DataError, FairpoolError
+from fairpool.model_kinds import KINDS
 from fairpool.notes import Note, notes_of, texts_of
 from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
 
@@ -175,7 +176,8 @@ def _try(problems: list[str], function: Callable[..., T], *arguments: object) ->
 
 
 def _privacy_problems(configuration: Configuration) -> list[str]:
-    if configuration.model.kind != "gp" or configuration.rewards.share_inputs:
+    kind = KINDS[configuration.model.kind]
+    if not kind.disclosure.holds_rows or configuration.rewards.share_inputs:
         return []
     return [
         'model kind "gp": every reward file would contain all parties\' inputs; if all parties'
@@ -220,11 +222,8 @@ def _read_heads(
 def _few_rows_problems(configuration: Configuration, surveys: dict[str, Survey]) -> list[str]:
     """A model with weights is made of sums over rows; of a single row, the sum is that row."""
     owners = [_owner(party.name) for party in configuration.parties]
-    if (
-        configuration.model.kind == "gp"
-        or configuration.rewards.share_inputs
-        or not all(o in surveys for o in owners)
-    ):
+    holds_rows = KINDS[configuration.model.kind].disclosure.holds_rows
+    if holds_rows or configuration.rewards.share_inputs or not all(o in surveys for o in owners):
         return []
     total = sum(surveys[owner].rows for owner in owners)
     return [

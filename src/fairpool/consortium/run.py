@@ -8,13 +8,11 @@ import numpy as np
 
 from fairpool.audit import duplicates_of_keys, held_out_residuals
 from fairpool.collaboration import Collaboration, collaboration_of
-from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.compute.workers import Progress, Workers
 from fairpool.consortium.intake import Survey
-from fairpool.consortium.model_building import BuiltModel, build_model
+from fairpool.consortium.model_building import BuiltModel, Origin, build_model
 from fairpool.consortium.preparation import Preparation, refuse_changed_files
 from fairpool.consortium.scrutiny import (
-    NETWORK_NOTE,
     Sample,
     few_rows_notes,
     outlier_notes,
@@ -22,14 +20,13 @@ from fairpool.consortium.scrutiny import (
     residual_notes,
 )
 from fairpool.consortium.statistics import encoded_batches, row_keys, summarise_files
-from fairpool.information import KernelSpace
+from fairpool.model_kinds import KINDS
 from fairpool.models import WeightModel
 from fairpool.notes import Note, texts_of
-from fairpool.parties import Party, PartySummary
+from fairpool.parties import Party, PartyData
 from fairpool.report.scores import Scores, score_models
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.encoding import TableEncoding
-from fairpool.values.game import EXACT_LIMIT
 
 SAMPLE_ROWS = 5000
 """Of each party, how many rows are kept to learn hyperparameters from and to look at residuals."""
@@ -91,12 +88,11 @@ def execute(
         workers.progress,
     )
     seed = secrets.randbits(128) if seed is None else seed
-    exact = configuration.model.kind == "gp"
-    if exact:
-        _refuse_too_many(preparation, workers.here)
+    kind = KINDS[configuration.model.kind]
+    kind.refuse_too_many_rows([survey.rows for survey in preparation.parties], workers.here)
     seen = _share_of_keys(preparation)
     samples = [
-        _sample(s, encoding, None if exact else SAMPLE_ROWS, progress, seen)
+        _sample(s, encoding, None if kind.needs_rows else SAMPLE_ROWS, progress, seen)
         for s in preparation.parties
     ]
     parties = [
@@ -105,8 +101,9 @@ def execute(
     ]
     progress("learning hyperparameters")
     built = _build(preparation, parties, progress)
-    data: Sequence[Party] | Sequence[PartySummary] = parties
-    if isinstance(built.model, WeightModel):
+    data: Sequence[PartyData] = parties
+    if not kind.needs_rows:
+        assert isinstance(built.model, WeightModel)  # others need rows
         data = [
             summarise_files(p.name, s.source.files, encoding, built.model, workers)
             for p, s in zip(parties, preparation.parties, strict=True)
@@ -121,6 +118,7 @@ def execute(
         evaluations=configuration.valuation.evaluations,
         precision=configuration.valuation.precision,
         workers=valuers,
+        mechanism=configuration.rewards.mechanism,
     )
     progress("looking at residuals")
     residuals = held_out_residuals(collaboration.game, parties)
@@ -138,8 +136,8 @@ def execute(
     ]
     notes += outlier_notes(preparation, parties)
     notes += overlap_notes(samples, test_keys, seen)
-    if configuration.model.kind == "network" and preparation.public is None:
-        notes.append(NETWORK_NOTE)
+    if kind.disclosure.note is not None and preparation.public is None:
+        notes.append(kind.disclosure.note)
     notes += residual_notes(parties, residuals)
     notes += few_rows_notes(collaboration)
     refuse_changed_files(preparation)
@@ -192,18 +190,13 @@ def _build(preparation: Preparation, parties: Sequence[Party], progress: Progres
     section, encoding = preparation.configuration.model, preparation.encoding
     if preparation.public is not None:
         X, y, _ = _sample(preparation.public, encoding, 20 * SAMPLE_ROWS, progress)
-        return build_model(
-            section, X, y, f"public data ({preparation.public.rows} rows)", encoding, True
-        )
-    X, y = (np.concatenate([getattr(party, a) for party in parties]) for a in ("X", "y"))
+        words = f"public data ({preparation.public.rows} rows)"
+        return build_model(section, Origin(X=X, y=y, words=words, public=True), encoding)
     total = sum(s.rows for s in preparation.parties)
-    return build_model(section, X, y, f"all parties' data ({total} rows)", encoding, False)
-
-
-def _refuse_too_many(preparation: Preparation, jobs: int) -> None:
-    sizes = [survey.rows for survey in preparation.parties]
-    refuse_beyond_memory(
-        KernelSpace.memory(sizes, all_values=len(sizes) <= EXACT_LIMIT, workers=jobs),
-        f"an exact Gaussian process of {sum(sizes)} rows",
-        'use kind = "sparse_gp", or fewer jobs' if jobs > 1 else 'use kind = "sparse_gp"',
+    origin = Origin(
+        X=np.concatenate([party.X for party in parties]),
+        y=np.concatenate([party.y for party in parties]),
+        words=f"all parties' data ({total} rows)",
+        public=False,
     )
+    return build_model(section, origin, encoding)

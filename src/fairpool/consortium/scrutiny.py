@@ -11,7 +11,6 @@ from fairpool.audit import places_in
 from fairpool.collaboration import Collaboration
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.tables import line_of
-from fairpool.models import WeightPosterior
 from fairpool.notes import Note
 from fairpool.parties import Party
 from fairpool.tables.arrays import FloatArray
@@ -25,12 +24,6 @@ FAR = 1000.0
 
 Sample = tuple[FloatArray, FloatArray, NDArray[np.uint64]]
 """Rows, labels, and keys to find copies by."""
-
-NETWORK_NOTE = Note(
-    code="network of all labels",
-    text="the network was trained on all parties' labels, without noise, and goes into every reward; give [public] data"
-    " to keep those labels out of it",
-)
 
 FEW_ROWS = "few rows"
 """The code of notes about models that tell much about each of few rows."""
@@ -80,19 +73,14 @@ def overlap_notes(
 
 
 def few_rows_notes(result: Collaboration) -> Iterator[Note]:
-    """A model of d weights holds a sum over the others' rows; of fewer than d rows, it tells much about each."""
+    """A model of d weights holds a sum over rows; of fewer than d rows, it tells much about each."""
     for i, (name, model) in enumerate(zip(result.game.names, result.models, strict=True)):
         others = sum(result.game.rows) - result.game.rows[i]
-        if (
-            isinstance(model.posterior, WeightPosterior)
-            and 0 < others < len(model.posterior.factor)
-            and model.tau
-        ):
-            weights = len(model.posterior.factor)
+        weights = model.posterior.weight_count
+        if 0 < others < weights and model.tau:
             text = (
                 f"the others together have {others} rows, fewer than the {weights} weights of the"
-                f' model for "{name}":'
-                " it tells much about each of those rows"
+                f' model for "{name}": it tells much about each of those rows'
             )
             yield Note(code=FEW_ROWS, party=name, text=text)
 

@@ -6,7 +6,9 @@ from fairpool.information.reward_curve import (
     PencilCurve,
     RewardCurve,
     SharedSpectrumCurve,
+    SpectrumCurve,
 )
+from fairpool.information.space import Space
 from fairpool.information.weight_space import WeightSpace
 
 __all__ = [
@@ -15,5 +17,7 @@ __all__ = [
     "PencilCurve",
     "RewardCurve",
     "SharedSpectrumCurve",
+    "Space",
+    "SpectrumCurve",
     "WeightSpace",
 ]

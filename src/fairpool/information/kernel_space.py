@@ -76,8 +76,7 @@ class KernelSpace:
 
     @cached_property
     def rounding_error(self) -> float:
-        """How far rounding may put any coalition's value off (see
-        `fairpool.linear_algebra.rounding`).
+        """How far rounding may put any coalition's value off, see `linear_algebra.rounding`.
 
         Everybody's matrix serves for all: (B_CC^-1)_ii is at most (B^-1)_ii.
         """
@@ -184,7 +183,7 @@ class KernelSpace:
         own = self._rows([party])
         if self._one_spectrum_for_all:
             l, Q = self._spectrum  # noqa: E741 -- the design's letter
-            return SharedSpectrumCurve(Q[own], l, float(self.noise[0]))
+            return SharedSpectrumCurve(Q=Q[own], eigenvalues=l, noise_variance=float(self.noise[0]))
         others = self._rows([j for j in range(len(self.sizes)) if j != party])
         L = lower_factor(self.B[np.ix_(own, own)])
         alone = float(np.log(np.diag(L)).sum())
@@ -196,18 +195,17 @@ class KernelSpace:
         noise = self.noise[others]
         levels = np.unique(noise[np.isfinite(noise)])
         if len(levels) <= 1:
-            return PencilCurve(C, None, alone, float(levels[0]) if len(levels) else noise_variance)
+            s2 = float(levels[0]) if len(levels) else noise_variance
+            return PencilCurve(P=C, R=None, base=alone, noise_variance=s2)
 
         def evaluate(tau: float) -> float:
             root = np.sqrt(remaining_precision(noise, tau, noise_variance))
             return alone + half_log_determinant(np.eye(len(C)) + root[:, None] * C * root)
 
+        # A row of noise s loses its precision at the rate s / s2 as tau leaves 0.
         finite = np.isfinite(noise)
-        return DenseCurve(
-            evaluate,
-            0.5 * float(noise[finite] @ np.diag(C)[finite]) / noise_variance,
-            noise_variance,
-        )
+        slope = 0.5 * float(noise[finite] @ np.diag(C)[finite]) / noise_variance
+        return DenseCurve(evaluate=evaluate, slope=slope, noise_variance=noise_variance)
 
     @cached_property
     def _spectrum(self) -> tuple[FloatArray, FloatArray]:

@@ -6,7 +6,7 @@ and concave between.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -15,11 +15,6 @@ from scipy.linalg import eigh
 
 from fairpool.linear_algebra.log_determinant import half_log_determinant
 from fairpool.tables.arrays import FloatArray
-
-PATIENCE = 6
-"""How many evaluations are done by factorising; then eigenvalues, which cost about eight, are worth
-it.
-"""
 
 
 class RewardCurve(Protocol):
@@ -39,14 +34,16 @@ class RewardCurve(Protocol):
         """The information gain of party i's reward data at tau."""
         ...  # pragma: no cover
 
+    def for_many(self) -> "RewardCurve":
+        """The same curve, made ready to be evaluated many times."""
+        ...  # pragma: no cover
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PencilCurve:
     """The others' rows have one noise variance: r_i(tau) = base + 1/2 log|R + tau P|.
 
-    The first evaluations are one factorisation each. Who asks for many gets them from the
-    eigenvalues l of the pencil (P, R), found once: r_i(tau) = v_i + 1/2 sum_k log(1 + tau l_k),
-    O(m) a time.
+    Each evaluation is one factorisation: right for a single reward, which takes about five.
 
     Attributes:
         P: What the others' data tells, precision or covariance [k, k].
@@ -59,48 +56,72 @@ class PencilCurve:
     R: FloatArray | None
     base: float
     noise_variance: float
-    _asked: list[float] = field(default_factory=list, repr=False)
-
-    @cached_property
-    def eigenvalues(self) -> FloatArray:
-        """l, of what the others' data tells beyond party i's own."""
-        return np.asarray(
-            np.maximum(eigh(self.P, self.R, eigvals_only=True, check_finite=False), 0.0)
-        )
-
-    @cached_property
-    def alone(self) -> float:
-        """v_i."""
-        return self.base if self.R is None else self.base + half_log_determinant(self.R)
 
     @cached_property
     def slope(self) -> float:
         """r_i'(0) = 1/2 tr(R^-1 P)."""
-        return 0.5 * float(
-            self.P.trace() if self.R is None else np.linalg.solve(self.R, self.P).trace()
-        )
+        told = self.P if self.R is None else np.linalg.solve(self.R, self.P)
+        return 0.5 * float(told.trace())
 
     def value(self, tau: float) -> float:
         """r_i(tau)."""
-        if len(self._asked) < PATIENCE:
-            self._asked.append(tau)
-            B = tau * self.P
-            if self.R is None:
-                B.flat[:: len(B) + 1] += 1.0
-            else:
-                B += self.R
-            return self.base + half_log_determinant(B)
+        B = tau * self.P
+        if self.R is None:
+            B.flat[:: len(B) + 1] += 1.0
+        else:
+            B += self.R
+        return self.base + half_log_determinant(B)
+
+    def for_many(self) -> "SpectrumCurve":
+        """The same curve from the eigenvalues of the pencil (P, R)."""
+        return self._spectrum
+
+    @cached_property
+    def _spectrum(self) -> "SpectrumCurve":
+        l = eigh(self.P, self.R, eigvals_only=True, check_finite=False)  # noqa: E741
+        return SpectrumCurve(
+            eigenvalues=np.asarray(np.maximum(l, 0.0)),
+            alone=self.base if self.R is None else self.base + half_log_determinant(self.R),
+            noise_variance=self.noise_variance,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SpectrumCurve:
+    """r_i(tau) = v_i + 1/2 sum_k log(1 + tau l_k), O(k) a time.
+
+    Attributes:
+        eigenvalues: l [k], of what the others' data tells beyond party i's own.
+        alone: v_i.
+        noise_variance: s2 of the others' rows.
+    """
+
+    eigenvalues: FloatArray
+    alone: float
+    noise_variance: float
+
+    @property
+    def slope(self) -> float:
+        """r_i'(0) = 1/2 sum_k l_k."""
+        return 0.5 * float(self.eigenvalues.sum())
+
+    def value(self, tau: float) -> float:
+        """r_i(tau)."""
         return self.alone + 0.5 * float(np.log1p(tau * self.eigenvalues).sum())
 
+    def for_many(self) -> "SpectrumCurve":
+        """It is ready."""
+        return self
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SharedSpectrumCurve:
     """One decomposition I + K / s2 = I + Q diag(l) Q^T for all parties, where there are many.
 
     Party i's own rows keep their precision, the others' have tau of it: with Q_i its rows of Q,
 
-        r_i(tau) = 1/2 sum_k log(1 + tau l_k) + 1/2 log|I + (1 - tau) Q_i diag(l / (1 + tau l))
-        Q_i^T|
+        r_i(tau) = 1/2 sum_k log(1 + tau l_k)
+                   + 1/2 log|I + (1 - tau) Q_i diag(l / (1 + tau l)) Q_i^T|
 
     (the matrix determinant lemma), which costs O(m_i^2 m) a time.
 
@@ -129,8 +150,12 @@ class SharedSpectrumCurve:
         own.flat[:: len(own) + 1] += 1.0
         return 0.5 * float(np.log(grown).sum()) + half_log_determinant(own)
 
+    def for_many(self) -> "SharedSpectrumCurve":
+        """It is as ready as can be."""
+        return self
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class DenseCurve:
     """The others' rows have different noise variances, so nothing separates: a log-determinant a
     time.
@@ -149,6 +174,10 @@ class DenseCurve:
         """r_i(tau)."""
         return self.evaluate(tau)
 
+    def for_many(self) -> "DenseCurve":
+        """It is as ready as can be."""
+        return self
+
 
 def remaining_precision(noise: FloatArray, tau: float, noise_variance: float) -> FloatArray:
     """What is left of each row's precision: s / (s + eta) for its own noise variance s [m].
@@ -156,5 +185,5 @@ def remaining_precision(noise: FloatArray, tau: float, noise_variance: float) ->
     In terms of tau, so that eta may be infinite; a row of infinite noise has no precision to lose.
     """
     with np.errstate(invalid="ignore"):
-        left = noise * tau / (noise * tau + noise_variance * (1 - tau))
-    return np.where(np.isfinite(noise), left, 0.0)
+        share = noise * tau / (noise * tau + noise_variance * (1 - tau))
+    return np.where(np.isfinite(noise), share, 0.0)

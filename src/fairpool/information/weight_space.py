@@ -6,7 +6,7 @@ P_i = A_i^T D_i^-1 A_i and A_i = Phi_i L_0, Sigma_0 = L_0 L_0^T, which is equal 
 |I + L_0^T G L_0|).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -46,31 +46,17 @@ class WeightSpace:
     Attributes:
         P: [n, d, d].
         noise: Each party's noise variance [n]; nan where its rows differ.
-        rows: For those parties, their rows over the roots of their noise (A [m_i, d]) and their
+        unequal: For those parties, their rows over the roots of their noise (A [m_i, d]) and their
             noise variances [m_i].
     """
 
     P: FloatArray
     noise: FloatArray
-    rows: Mapping[int, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, A: FloatArray, sizes: Sequence[int], noise: FloatArray) -> "WeightSpace":
-        """From all rows' whitened features A [m, d] and noise variances [m], in one block per party."""
-        A = A / np.sqrt(noise)[:, None]
-        cuts = np.cumsum(sizes)[:-1]
-        blocks = list(zip(np.split(A, cuts), np.split(noise, cuts), strict=True))
-        levels = [
-            np.unique(s[np.isfinite(s)]) for _, s in blocks
-        ]  # a row of infinite noise is a row of zeros
-        mixed = {i: block for i, block in enumerate(blocks) if len(levels[i]) > 1}
-        common = [s[0] if len(s) == 1 else (np.nan if len(s) else np.inf) for s in levels]
-        return cls(np.array([a.T @ a for a, _ in blocks]), np.array(common), mixed)
+    unequal: Mapping[int, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
     @cached_property
     def rounding_error(self) -> float:
-        """How far rounding may put any coalition's value off (see
-        `fairpool.linear_algebra.rounding`).
+        """How far rounding may put any coalition's value off, see `linear_algebra.rounding`.
 
         The parties' own bounds add up to one for every coalition C: (B_C)_ii is at most the sum of
         its members' (B_j)_ii, and (B_C^-1)_ii at most each member's (B_j^-1)_ii.
@@ -89,8 +75,9 @@ class WeightSpace:
         return half_log_determinant(self._identity + self.P[list(members(mask))].sum(axis=0))
 
     def values(self, executor: Workers | Executor | None = None) -> FloatArray:
-        """v_C of all 2**n coalitions [2**n]: each one's precision by one addition, then stacks of
-        factorisations.
+        """v_C of all 2**n coalitions [2**n].
+
+        Each one's precision is one addition away from another's; then stacks of factorisations.
 
         Args:
             executor: Who does it: each task takes one choice for the last parties, and all for the
@@ -98,9 +85,8 @@ class WeightSpace:
         """
         workers = as_workers(executor)
         n = len(self.P)
-        free = min(
-            n, max(n - TASK_PARTIES, LEAST_FREE)
-        )  # whoever does it, so that sums are rounded in the same way
+        # The same whoever does it, so that sums are rounded in the same way.
+        free = min(n, max(n - TASK_PARTIES, LEAST_FREE))
         tasks = [(choice, free) for choice in range(1 << (n - free))]
         return np.concatenate(
             workers.map(coalition_values, self, tasks, "valuing coalitions", digest=self.digest)
@@ -116,14 +102,22 @@ class WeightSpace:
         return len(self.P)
 
     def values_of(self, S: NDArray[np.bool_]) -> FloatArray:
-        """v of some coalitions [N], given as memberships [N, n]: sums by matrix products, then factorisations."""
+        """v of some coalitions [N], given as memberships [N, n].
+
+        Sums of precisions by matrix products, then stacks of factorisations.
+        """
         d = self.P.shape[1]
-        flat, step = self.P.reshape(self.n, d * d), max(STACK_BYTES // (8 * max(d, 1) ** 2), 1)
-        sums = (
-            S[start : start + step].astype(np.float64) @ flat for start in range(0, len(S), step)
-        )
-        found = [half_log_determinants(self._identity + B.reshape(-1, d, d)) for B in sums]
-        return np.concatenate(found) if found else np.empty(0)
+        flat = self.P.reshape(self.n, d * d)
+        step = max(STACK_BYTES // (8 * max(d, 1) ** 2), 1)
+        values = [np.empty(0)]
+        for start in range(0, len(S), step):
+            sums = S[start : start + step].astype(np.float64) @ flat
+            values.append(half_log_determinants(self._identity + sums.reshape(-1, d, d)))
+        return np.concatenate(values)
+
+    def without_one(self) -> FloatArray:
+        """v of everybody but party i, for every i [n]."""
+        return self.values_of(~np.eye(self.n, dtype=bool))
 
     def cost(self, sizes: NDArray[np.int64]) -> FloatArray:
         """What it costs to value a coalition of each size: the same."""
@@ -135,8 +129,7 @@ class WeightSpace:
         return 16 * int(self.P.shape[1]) ** 2
 
     def reward_curve(self, party: int, noise_variance: float) -> RewardCurve:
-        """r_i(tau) for party i, from the generalised eigenvalues of (sum of the others' P_j, I +
-        P_i).
+        """r_i(tau) for party i: what the others' precisions add to I + P_i.
 
         Args:
             party: i.
@@ -148,21 +141,23 @@ class WeightSpace:
         levels = np.unique([self.noise[j] for j in others if not np.isinf(self.noise[j])])
         if len(levels) <= 1 and not np.isnan(levels).any():
             noise = float(levels[0]) if len(levels) else noise_variance
-            return PencilCurve(self.P[others].sum(axis=0), R, 0.0, noise)
+            P = self.P[others].sum(axis=0)
+            return PencilCurve(P=P, R=R, base=0.0, noise_variance=noise)
 
         def evaluate(tau: float) -> float:
-            return half_log_determinant(R + sum(self._left(j, tau, noise_variance) for j in others))
+            return half_log_determinant(
+                R + sum(self._remaining(j, tau, noise_variance) for j in others)
+            )
 
-        first_bits = sum(self._left(j, 1e-9, noise_variance) for j in others) / 1e-9
-        return DenseCurve(
-            evaluate, 0.5 * float(np.linalg.solve(R, first_bits).trace()), noise_variance
-        )
+        first_bits = sum(self._remaining(j, 1e-9, noise_variance) for j in others) / 1e-9
+        slope = 0.5 * float(np.linalg.solve(R, first_bits).trace())
+        return DenseCurve(evaluate=evaluate, slope=slope, noise_variance=noise_variance)
 
-    def _left(self, j: int, tau: float, noise_variance: float) -> FloatArray:
+    def _remaining(self, j: int, tau: float, noise_variance: float) -> FloatArray:
         """Party j's precision when noise is added to its labels."""
-        if j not in self.rows:
+        if j not in self.unequal:
             return np.asarray(remaining_precision(self.noise[j], tau, noise_variance) * self.P[j])
-        A, noise = self.rows[j]
+        A, noise = self.unequal[j]
         return (A.T * remaining_precision(noise, tau, noise_variance)) @ A
 
 

@@ -12,12 +12,10 @@ from fairpool.models.features import NetworkFeatures
 from fairpool.models.gp import GaussianProcess
 from fairpool.models.inducing import inducing_points
 from fairpool.models.metrics import mnlp
+from fairpool.models.model import Model
 from fairpool.models.posteriors import KernelPosterior, Posterior, TrainedPosterior, WeightPosterior
 from fairpool.models.sparse_gp import SparseGaussianProcess
 from fairpool.models.weight_model import WeightModel
-
-Model = GaussianProcess | WeightModel
-"""Any Bayesian model that fairpool can value data with."""
 
 __all__ = [
     "BayesianLinearRegression",

@@ -10,7 +10,6 @@ from fairpool.errors import DataError, shown
 from fairpool.models.features import apply_features
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, check_noise_bounds, noise_notes
 from fairpool.models.weight_model import WeightModel
-from fairpool.notes import warn_of
 from fairpool.tables.arrays import (
     FloatArray,
     as_matrix,
@@ -118,33 +117,19 @@ class BayesianLinearRegression(WeightModel):
         Phi = self.design(X)
         return np.asarray(Phi @ np.broadcast_to(self.prior_mean, Phi.shape[1]))
 
-    def fit_hyperparameters(
-        self,
-        X: Any,
-        y: Any,
-        rng: np.random.Generator | int | None = None,
-        *,
-        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
-    ) -> "BayesianLinearRegression":
-        """The same model with the noise variance that maximises the evidence; the prior stays.
-
-        Paper: Sec. 5. With A = U S V^T, the evidence of every noise variance costs O(d) after one
-        SVD.
-        """
-        learned = self.learn(X, y, rng, noise_bounds=noise_bounds)
-        warn_of(learned.notes)
-        fitted: BayesianLinearRegression = learned.model
-        return fitted
-
     def learn(
         self,
         X: Any,
         y: Any,
         rng: np.random.Generator | int | None = None,  # noqa: ARG002 -- the search is deterministic
         *,
+        restarts: int = 0,  # noqa: ARG002 -- and looks everywhere
         noise_bounds: tuple[float, float] = NOISE_BOUNDS,
     ) -> Learned:
-        """What `fit_hyperparameters` does, with notes instead of warnings."""
+        """The noise variance of the largest evidence; the prior stays.
+
+        With A = U S V^T, the evidence of every noise variance costs O(d) after one SVD.
+        """
         X, _ = as_matrix(X, "hyperparameter data")
         y = as_one_set_of_labels(y, len(X)) - self.prior_mean_at(X)
         check_noise_bounds(noise_bounds)

@@ -1,17 +1,22 @@
 """Exact Gaussian process regression: theta is the latent function f itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve
 
+from fairpool.compute.memory import refuse_beyond_memory
+from fairpool.errors import DataError
+from fairpool.information import KernelSpace, Space
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.models import kernels
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, maximise_likelihood
 from fairpool.models.likelihoods import gp_likelihood
+from fairpool.models.model import Model
 from fairpool.models.posteriors import KernelPosterior
-from fairpool.notes import warn_of
+from fairpool.parties import Pool
 from fairpool.tables.arrays import (
     FloatArray,
     as_labels,
@@ -21,9 +26,18 @@ from fairpool.tables.arrays import (
     positive,
 )
 
+MOST_FACTOR_BYTES = 1 << 30
+"""The parties' reward models keep their factors up to this much together.
+
+Beyond, a factor is computed when it is needed to predict.
+"""
+
+REMEDY = "use a sparse one (SparseGaussianProcess), or fewer rows"
+"""Where an exact process would take too much memory."""
+
 
 @dataclass(frozen=True, eq=False)
-class GaussianProcess:
+class GaussianProcess(Model):
     """A Gaussian process with zero prior mean; standardise the labels first.
 
     Paper: Sec. 5, App. E.5.
@@ -67,14 +81,16 @@ class GaussianProcess:
         """
         X, columns = as_matrix(X, "training data")
         X, y, scale, L = self._prepare(X, y, noise_variance)
-        return replace(self.posterior_from_factor(X, y, scale, L), columns=columns)
+        return replace(self.posterior_from_factor(X, y, scale=scale, L=L), columns=columns)
 
     def posterior_from_factor(
-        self, X: FloatArray, y: FloatArray, scale: FloatArray, L: FloatArray, keep: bool = True
+        self, X: FloatArray, y: FloatArray, *, scale: FloatArray, L: FloatArray, keep: bool = True
     ) -> KernelPosterior:
         """The posterior, where L [m, m] with L L^T = I + S K_XX S is known (see `factor`); it is kept if wanted."""
         alpha = (scale * cho_solve((L, True), (scale * y.T).T, check_finite=False).T).T
-        return KernelPosterior(self, X, scale, alpha, L if keep else None)
+        return KernelPosterior(
+            model=self, X=X, scale=scale, alpha=alpha, kept_factor=L if keep else None
+        )
 
     def log_marginal_likelihood(self, X: Any, y: Any, noise_variance: Any = None) -> float:
         """log p(y | X): how well the model explains the labels before it has seen them."""
@@ -82,26 +98,6 @@ class GaussianProcess:
         w = np.asarray(cho_solve((L, True), scale * y, check_finite=False))
         log_det = 2 * np.log(np.diag(L)).sum() - 2 * np.log(scale).sum()
         return float(-0.5 * (scale * y @ w + log_det + len(y) * np.log(2 * np.pi)))
-
-    def fit_hyperparameters(
-        self,
-        X: Any,
-        y: Any,
-        rng: np.random.Generator | int | None = None,
-        *,
-        restarts: int = 0,
-        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
-    ) -> "GaussianProcess":
-        """The same model with kernel parameters and noise variance that maximise the likelihood of
-        y.
-
-        Paper: Sec. 5. The search starts at this model's own values, and again at `restarts` random
-        ones. A warning says so where no optimum was reached.
-        """
-        learned = self.learn(X, y, rng, restarts=restarts, noise_bounds=noise_bounds)
-        warn_of(learned.notes)
-        fitted: GaussianProcess = learned.model
-        return fitted
 
     def learn(
         self,
@@ -112,7 +108,10 @@ class GaussianProcess:
         restarts: int = 0,
         noise_bounds: tuple[float, float] = NOISE_BOUNDS,
     ) -> Learned:
-        """What `fit_hyperparameters` does, with notes instead of warnings."""
+        """Kernel parameters and noise variance of the largest likelihood found.
+
+        The search starts at this model's own values, and again at `restarts` random ones.
+        """
         X, _ = as_matrix(X, "hyperparameter data")
         fit = maximise_likelihood(
             gp_likelihood,
@@ -134,6 +133,51 @@ class GaussianProcess:
         B = scale[:, None] * self.covariance(X) * scale
         B[np.diag_indices_from(B)] += 1
         return lower_factor(B)
+
+    def check(self, pool: Pool) -> None:
+        """Refuse sums over rows: the process depends on every row."""
+        if not pool.shows_all_rows:
+            raise DataError(
+                "a Gaussian process needs every party's rows; summaries are for models with weights"
+            )
+
+    def space(self, pool: Pool) -> KernelSpace:
+        """Kernel space: one row and column per data point."""
+        self._refuse(KernelSpace.memory(pool.sizes, all_values=False), sum(pool.sizes), REMEDY)
+        return KernelSpace.of(self.covariance(pool.X), pool.sizes, pool.noise)
+
+    def refuse_too_many_rows(self, sizes: Sequence[int], workers: int) -> None:
+        """Refuse to value all coalitions of so many rows where memory would not do."""
+        needed = KernelSpace.memory(sizes, all_values=True, workers=workers)
+        first = 'sample the contributions (shapley(game, method="sampled")), '
+        self._refuse(needed, sum(sizes), first + REMEDY)
+
+    @staticmethod
+    def _refuse(needed: float, rows: int, remedy: str) -> None:
+        refuse_beyond_memory(needed, f"an exact Gaussian process of {rows} rows", remedy)
+
+    def posterior_of(self, pool: Pool, mask: int) -> KernelPosterior:
+        """Trained on a coalition's rows."""
+        rows = pool.rows_of(mask)
+        return self.posterior(pool.X[rows], pool.y[rows], pool.noise[rows])
+
+    def posterior_with_noise(
+        self, pool: Pool, space: Space, *, eta: FloatArray, z: Sequence[FloatArray]
+    ) -> KernelPosterior:
+        """Trained on the rows of all who take part; their covariance is known from the values."""
+        noise = pool.noise + eta[pool.owner]
+        y = (pool.y + np.concatenate(z).T).T
+        taking_part = np.isfinite(eta)[pool.owner]
+        if not taking_part.all():
+            some = self.posterior(pool.X[taking_part], y[taking_part], noise[taking_part])
+            return replace(some, columns=pool.columns)
+        assert isinstance(space, KernelSpace)  # what `space` gave
+        with np.errstate(invalid="ignore"):
+            remaining = np.where(np.isinf(pool.noise), 0.0, pool.noise / noise)
+        keep = 8 * len(pool.parties) * len(noise) ** 2 <= MOST_FACTOR_BYTES
+        L = space.factor(remaining)
+        whole = self.posterior_from_factor(pool.X, y, scale=1 / np.sqrt(noise), L=L, keep=keep)
+        return replace(whole, columns=pool.columns)
 
     def _prepare(
         self, X: Any, y: Any, noise_variance: Any

@@ -1,21 +1,24 @@
 """Posteriors p(theta | D): what each model has learned, and what it predicts for new inputs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.spatial.distance import cdist
 
 from fairpool.errors import DataError
-from fairpool.tables.arrays import FloatArray, as_matrix
+from fairpool.parties import Pool
+from fairpool.tables.arrays import TINY, FloatArray, as_matrix
 
 if TYPE_CHECKING:
     from fairpool.models.gp import GaussianProcess
+    from fairpool.models.model import Model
     from fairpool.models.weight_model import WeightModel
 
 
 class Posterior(Protocol):
-    """What a model has learned from data."""
+    """What predicts."""
 
     def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the labels y* at X [t, p], observation noise included.
@@ -26,7 +29,39 @@ class Posterior(Protocol):
         ...  # pragma: no cover
 
 
-@dataclass(frozen=True, eq=False)
+class TrainedPosterior(Posterior, Protocol):
+    """What a model of this library has learned from data."""
+
+    @property
+    def model(self) -> "Model":
+        """The model, with its hyperparameters."""
+        ...  # pragma: no cover
+
+    @property
+    def inputs(self) -> int:
+        """The number of input columns."""
+        ...  # pragma: no cover
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Their names, if known; a table to predict must have the same."""
+        ...  # pragma: no cover
+
+    @property
+    def weight_count(self) -> int:
+        """How many weights there are, whose precision is a sum over rows; 0: it has the rows."""
+        ...  # pragma: no cover
+
+    def with_columns(self, columns: tuple[str, ...] | None) -> "TrainedPosterior":
+        """The same, for inputs of these names."""
+        ...  # pragma: no cover
+
+    def shows_rows_of_others(self, pool: Pool, party: int) -> bool:
+        """Whether it contains a row of another party's inputs than that of its recipient."""
+        ...  # pragma: no cover
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class KernelPosterior:
     """Posterior of an exact Gaussian process; it holds the inputs that it was trained on.
 
@@ -58,6 +93,24 @@ class KernelPosterior:
             self.model.factor(self.X, self.scale) if self.kept_factor is None else self.kept_factor
         )
 
+    @property
+    def inputs(self) -> int:
+        """The number of input columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def weight_count(self) -> int:
+        """None: it has the rows."""
+        return 0
+
+    def shows_rows_of_others(self, pool: Pool, party: int) -> bool:
+        """Whether rows beyond the recipient's own are among the training data."""
+        return len(self.X) > pool.sizes[party]
+
+    def with_columns(self, columns: tuple[str, ...] | None) -> "KernelPosterior":
+        """The same, for inputs of these names."""
+        return replace(self, columns=columns)
+
     def __repr__(self) -> str:
         return f"KernelPosterior({len(self.X)} rows x {self.X.shape[1]} inputs)"
 
@@ -70,7 +123,7 @@ class KernelPosterior:
         return K_sX @ self.alpha, np.maximum(variance, 0.0) + self.model.noise_variance
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class WeightPosterior:
     """Posterior of a model with d weights u, standard normal a priori; it holds no row of
     anybody's.
@@ -94,6 +147,30 @@ class WeightPosterior:
     factor: FloatArray
     columns: tuple[str, ...] | None = None
 
+    @property
+    def weight_count(self) -> int:
+        """d."""
+        return len(self.factor)
+
+    def shows_rows_of_others(self, pool: Pool, party: int) -> bool:
+        """Whether a row of the others is within the model, or is all that they have.
+
+        With a single row a of theirs, the precision less what is known is a multiple of a a^T.
+        """
+        if sum(pool.sizes) - pool.sizes[party] == 1:
+            return True
+        within = self.model.inputs_within
+        others = pool.X[pool.owner != party]
+        if not len(within) or not len(others):
+            return False
+        scale = np.maximum(pool.X.std(axis=0), TINY)
+        # Not to the byte: the centre of a cluster of one row is that row only up to rounding.
+        return bool((cdist(within / scale, others / scale) < 1e-6).any())
+
+    def with_columns(self, columns: tuple[str, ...] | None) -> "WeightPosterior":
+        """The same, for inputs of these names."""
+        return replace(self, columns=columns)
+
     def __repr__(self) -> str:
         return f"WeightPosterior({len(self.factor)} weights, {self.inputs} inputs)"
 
@@ -106,10 +183,6 @@ class WeightPosterior:
         return (
             self.model.prior_mean_at(X) + (A @ self.weights).T
         ).T, variance + self.model.noise_variance
-
-
-TrainedPosterior = KernelPosterior | WeightPosterior
-"""What the models of this library learn."""
 
 
 def as_inputs(X: Any, inputs: int, columns: tuple[str, ...] | None) -> FloatArray:

@@ -16,7 +16,6 @@ from fairpool.models import kernels
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, maximise_likelihood
 from fairpool.models.likelihoods import dtc_likelihood, inducing_covariance
 from fairpool.models.weight_model import WeightModel
-from fairpool.notes import warn_of
 from fairpool.tables.arrays import FloatArray, as_matrix, as_one_set_of_labels, positive
 
 
@@ -70,7 +69,7 @@ class SparseGaussianProcess(WeightModel):
                 " or fewer inducing points"
             ) from None
 
-    def rounding_error(self, P: FloatArray) -> float:
+    def rounding_error_of(self, P: FloatArray) -> float:
         """How far rounding of M may put a value off; it matters where inducing points are close for
         the kernel.
 
@@ -107,29 +106,14 @@ class SparseGaussianProcess(WeightModel):
         ).T
         return A
 
+    @property
+    def inputs_within(self) -> FloatArray:
+        """The inducing points go wherever the model goes."""
+        return self.inducing_points
+
     def residual_variance(self, X: FloatArray, A: FloatArray) -> FloatArray:
         """k_** - k_*U M^-1 k_U*: what the inducing points leave open at X [m]."""
         return np.asarray(np.maximum(self.kernel.diag(X) - np.einsum("ij,ij->i", A, A), 0.0))
-
-    def fit_hyperparameters(
-        self,
-        X: Any,
-        y: Any,
-        rng: np.random.Generator | int | None = None,
-        *,
-        restarts: int = 0,
-        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
-    ) -> "SparseGaussianProcess":
-        """The same model with kernel parameters and noise variance that maximise the DTC likelihood
-        of y.
-
-        Paper: Sec. 5. The inducing points stay where they are. A warning says so where no optimum
-        was reached.
-        """
-        learned = self.learn(X, y, rng, restarts=restarts, noise_bounds=noise_bounds)
-        warn_of(learned.notes)
-        fitted: SparseGaussianProcess = learned.model
-        return fitted
 
     def learn(
         self,
@@ -140,7 +124,11 @@ class SparseGaussianProcess(WeightModel):
         restarts: int = 0,
         noise_bounds: tuple[float, float] = NOISE_BOUNDS,
     ) -> Learned:
-        """What `fit_hyperparameters` does, with notes instead of warnings."""
+        """Kernel parameters and noise variance of the largest DTC likelihood found.
+
+        The inducing points stay where they are. The search starts at this model's own values, and
+        again at `restarts` random ones.
+        """
         X, _ = as_matrix(X, "hyperparameter data")
         U = self.inducing_points
         fit = maximise_likelihood(

@@ -1,21 +1,25 @@
-"""What Bayesian linear regression and the sparse Gaussian process share: d weights, standard normal
-a priori.
+"""What Bayesian linear regression and the sparse Gaussian process share: d weights.
 
-Everything they learn from a party's rows is a d x d matrix and a d-vector, and these add up over
+They are standard normal a priori. Everything they learn from a party's rows is a d x d matrix and a d-vector, and these add up over
 rows, batches and parties. So a party can be summarised batch by batch, or by itself, and no row
 needs to travel.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve
 
+from fairpool.coalitions import members
+from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.errors import DataError
+from fairpool.information import KernelSpace, Space, WeightSpace
 from fairpool.linear_algebra.cholesky import lower_factor
+from fairpool.models.model import Model
 from fairpool.models.posteriors import WeightPosterior
-from fairpool.parties import Party, PartySummary
+from fairpool.parties import Party, PartySummary, Pool
 from fairpool.tables.arrays import (
     FloatArray,
     as_labels,
@@ -25,20 +29,8 @@ from fairpool.tables.arrays import (
 )
 
 
-class WeightModel(ABC):
-    """A model y = prior mean + A u + noise, with whitened features A [m, d] and weights u ~ N(0,
-    I).
-    """
-
-    noise_variance: float
-
-    def rounding_error(self, P: FloatArray) -> float:  # noqa: ARG002 -- most features are exact
-        """How far rounding in the features themselves may put a value off, in nats.
-
-        Args:
-            P: What all rows tell about the whitened weights, A^T D^-1 A [d, d].
-        """
-        return 0.0
+class WeightModel(Model):
+    """A model y = prior mean + A u + noise: whitened features A [m, d], weights u ~ N(0, I)."""
 
     @abstractmethod
     def whitened_features(self, X: FloatArray) -> FloatArray:
@@ -53,14 +45,7 @@ class WeightModel(ABC):
         return np.zeros(len(X))
 
     def posterior(self, X: Any, y: Any, noise_variance: Any = None) -> WeightPosterior:
-        """Train on X [m, p] and y [m] (or [m, k]: k sets of labels, one factorisation).
-
-        Args:
-            X: Inputs.
-            y: Labels.
-            noise_variance: One number, or one per row; None: the model's. An infinite one silences
-                its row.
-        """
+        """Train on X [m, p] and y [m] (or [m, k]: k sets of labels, one factorisation)."""
         X, columns = as_matrix(X, "training data")
         y = as_labels(y, len(X))
         noise = as_noise(
@@ -81,9 +66,82 @@ class WeightModel(ABC):
     ) -> WeightPosterior:
         """The posterior from sums over rows alone: A^T D^-1 A [d, d] and A^T D^-1 (y - prior mean) [d] or [d, k]."""
         L = lower_factor(np.eye(len(precision)) + precision)
+        weights = cho_solve((L, True), moment, check_finite=False)
         return WeightPosterior(
-            self, inputs, cho_solve((L, True), moment, check_finite=False), L, columns
+            model=self, inputs=inputs, weights=weights, factor=L, columns=columns
         )
+
+    # What a game asks.
+
+    def check(self, pool: Pool) -> None:
+        """Refuse sums that were made with other features."""
+        for party in pool.parties:
+            party.refuse_other_model(self)
+
+    def space(self, pool: Pool) -> Space:
+        """Weight space; kernel space where there are fewer rows than weights, and all are known."""
+        weights = self.whitened_features(np.zeros((0, pool.inputs))).shape[1]
+        if pool.shows_all_rows and sum(pool.sizes) < weights:
+            A = self.whitened_features(pool.X)
+            return KernelSpace.of(A @ A.T, pool.sizes, pool.noise)
+        # Each party's precision, moments and what is made of them, and some stacks.
+        needed = 8 * (3 * len(pool.parties) + 6) * weights**2
+        refuse_beyond_memory(
+            needed,
+            f"a model of {weights} weights for {len(pool.parties)} parties",
+            "use fewer weights",
+        )
+        unequal = {}
+        for i, statistics in enumerate(pool.statistics):
+            if statistics.unequal_rows is not None:
+                unequal[i] = statistics.unequal_rows
+        return WeightSpace(
+            P=np.array([statistics.precision for statistics in pool.statistics]),
+            noise=np.array([statistics.common_noise for statistics in pool.statistics]),
+            unequal=unequal,
+        )
+
+    def posterior_of(self, pool: Pool, mask: int) -> WeightPosterior:
+        """From what the coalition's members tell, which adds up."""
+        told = [pool.statistics[i].told for i in members(mask)]
+        d = len(pool.statistics[0].moment)
+        precision = np.array([one.precision for one in told]).reshape(-1, d, d).sum(axis=0)
+        moment = np.array([one.moment for one in told]).reshape(-1, d).sum(axis=0)
+        return self.posterior_from_moments(precision, moment, pool.inputs)
+
+    def posterior_with_noise(
+        self,
+        pool: Pool,
+        space: Space,  # noqa: ARG002 -- the statistics say it all
+        *,
+        eta: FloatArray,
+        z: Sequence[FloatArray],
+    ) -> WeightPosterior:
+        """From sums alone: noise N(0, eta I) on a party's labels is N(0, eta G) on its moment."""
+        weights, grams, moments, others = [], [], [], []
+        for i, statistics in enumerate(pool.statistics):
+            if np.isnan(statistics.common_noise):
+                others.append(statistics.weakened(float(eta[i]), z[i]))
+                continue
+            weights.append(1 / (statistics.common_noise + eta[i]))
+            grams.append(statistics.gram)
+            moments.append((statistics.moment + statistics.disturbance(z[i]).T).T)
+        d = len(pool.statistics[0].moment)
+        precision = np.tensordot(weights, np.reshape(grams, (-1, d, d)), axes=1)
+        moment = np.tensordot(weights, np.reshape(moments, (-1, d, *z[0].shape[1:])), axes=1)
+        for told in others:
+            precision = precision + told.precision
+            moment = moment + told.moment
+        return self.posterior_from_moments(precision, moment, pool.inputs, pool.columns)
+
+    def rounding_error(self, pool: Pool) -> float:
+        """How far rounding in the features themselves may put a value off, in nats."""
+        told = np.array([statistics.told.precision for statistics in pool.statistics])
+        return self.rounding_error_of(told.sum(axis=0))
+
+    def rounding_error_of(self, P: FloatArray) -> float:  # noqa: ARG002 -- most features are exact
+        """The same, where all rows tell P = A^T D^-1 A [d, d] about the whitened weights."""
+        return 0.0
 
     def summarise(self, party: Party) -> PartySummary:
         """A party's sufficient statistics, all that the chain needs of it; add up batches of one party with +."""
@@ -96,10 +154,16 @@ class WeightModel(ABC):
                 " its rows"
             )
         s2 = float(noise[0]) if len(noise) else self.noise_variance
-        inputs = party.X.shape[1]
-        probe = self.probe(inputs)  # first, since it refuses a model for other inputs
+        probe = self.probe(party.inputs)  # first, since it refuses a model for other inputs
+        gram, moment = self.moments(party.X, party.y)
         return PartySummary(
-            party.name, *self.moments(party.X, party.y), s2, len(party), inputs, probe
+            name=party.name,
+            gram=gram,
+            moment=moment,
+            noise_variance=s2,
+            rows=len(party),
+            inputs=party.inputs,
+            probe=probe,
         )
 
     def moments(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,11 +1,13 @@
 """Sec. 2: a party and its rows."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from fairpool.errors import DataError, shown
+from fairpool.parties.party_data import FeatureModel, Told, UnequalRows
 from fairpool.tables.arrays import FloatArray, as_matrix, as_noise, as_table, as_vector
 
 
@@ -61,8 +63,107 @@ class Party:
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def inputs(self) -> int:
+        """The number of input columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def shown_rows(self) -> "Party":
+        """All rows can be looked at."""
+        return self
+
+    @property
+    def label_draws(self) -> int:
+        """Every label has a noise of its own."""
+        return len(self)
+
+    def noise_of_rows(self, model_noise: float) -> FloatArray:
+        """Each row's noise variance [m_i]: the party's own, or else the model's."""
+        noise = model_noise if self.noise_variance is None else self.noise_variance
+        return np.broadcast_to(noise, len(self))
+
+    def refuse_other_model(self, model: FeatureModel) -> None:
+        """Rows suit any model that has features for their columns, and say so when asked for them."""
+
+    def statistics(self, model: FeatureModel) -> "RowStatistics":
+        """What a model with weights learns from the rows."""
+        return RowStatistics(
+            A=model.whitened_features(self.X),
+            residual=self.y - model.prior_mean_at(self.X),
+            noise=self.noise_of_rows(model.noise_variance),
+        )
+
     def __repr__(self) -> str:
         return f"Party({self.name!r}, {len(self)} rows x {self.X.shape[1]} features)"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowStatistics:
+    """What a model with weights learns from a party's rows.
+
+    Attributes:
+        A: The rows' whitened features [m, d].
+        residual: Their labels less the prior mean [m].
+        noise: Their noise variances [m]; a row of infinite noise tells nothing.
+    """
+
+    A: FloatArray
+    residual: FloatArray
+    noise: FloatArray
+
+    @cached_property
+    def told(self) -> Told:
+        """What the rows tell as they are."""
+        return Told(self.precision, self._scaled.T @ (self.residual / np.sqrt(self.noise)))
+
+    @cached_property
+    def common_noise(self) -> float:
+        """The noise variance of all rows that tell anything: nan if they differ, inf if none."""
+        levels = np.unique(self.noise[np.isfinite(self.noise)])
+        if len(levels) > 1:
+            return np.nan
+        return float(levels[0]) if len(levels) else np.inf
+
+    @cached_property
+    def _telling(self) -> FloatArray:
+        """A, with zeros for rows that tell nothing."""
+        return np.where(np.isfinite(self.noise)[:, None], self.A, 0.0)
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        """A^T A [d, d]."""
+        return self._telling.T @ self._telling
+
+    @cached_property
+    def moment(self) -> FloatArray:
+        """A^T (y - prior mean) [d]."""
+        return self._telling.T @ self.residual
+
+    def disturbance(self, z: FloatArray) -> FloatArray:
+        """What noise z on the labels, [m] or [m, k], adds to the moment."""
+        return self._telling.T @ z
+
+    def weakened(self, eta: float, z: FloatArray) -> Told:
+        """What is told when noise z of variance eta is added to the labels."""
+        weighted = self.A / (self.noise + eta)[:, None]
+        labels = (self.residual + z.T).T
+        return Told(weighted.T @ self.A, weighted.T @ labels)
+
+    @cached_property
+    def _scaled(self) -> FloatArray:
+        """A over the roots of the noise variances [m, d]."""
+        return self.A / np.sqrt(self.noise)[:, None]
+
+    @cached_property
+    def precision(self) -> FloatArray:
+        """A^T D^-1 A [d, d]."""
+        return self._scaled.T @ self._scaled
+
+    @property
+    def unequal_rows(self) -> UnequalRows | None:
+        """The rows, where their noise variances differ."""
+        return UnequalRows(self._scaled, self.noise) if np.isnan(self.common_noise) else None
 
 
 def _split_table(table: Any, target: str, where: str) -> tuple[Any, Any]:

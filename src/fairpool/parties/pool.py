@@ -11,42 +11,67 @@ import numpy as np
 from fairpool.coalitions import members
 from fairpool.errors import DataError, shown
 from fairpool.parties.party import Party
+from fairpool.parties.party_data import PartyData, Statistics
 from fairpool.tables.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The aggregated data D_N: all parties' rows, one block per party, in the parties' order.
+    """The aggregated data D_N: everybody's, in the parties' order.
 
     Paper: Sec. 2. Each row has a noise variance of its own (App. E.5, heteroscedastic data).
+
+    Attributes:
+        parties: What is known of each party.
+        model: The model that looks at it.
     """
 
-    parties: tuple[Party, ...]
-    noise: FloatArray  # [m], each row's noise variance: its party's own, or else the model's
+    parties: tuple[PartyData, ...]
+    model: Any
 
     @classmethod
-    def of(cls, parties: Sequence[Party], model_noise: float) -> "Pool":
+    def of(cls, parties: Sequence[PartyData], model: Any) -> "Pool":
         """Pool the parties' data, when they can work together."""
-        parties = check_parties(parties)
-        noise = [
-            np.broadcast_to(model_noise if p.noise_variance is None else p.noise_variance, len(p))
-            for p in parties
-        ]
-        return cls(parties, np.concatenate(noise))
+        return cls(check_parties(parties), model)
+
+    @cached_property
+    def rows(self) -> tuple[Party, ...]:
+        """Each party's rows, as far as they can be looked at."""
+        return tuple(party.shown_rows for party in self.parties)
+
+    @property
+    def shows_all_rows(self) -> bool:
+        """Whether every row of every party can be looked at."""
+        return all(len(rows) == size for rows, size in zip(self.rows, self.sizes, strict=True))
 
     @cached_property
     def X(self) -> FloatArray:
-        """All inputs [m, p]."""
-        return np.concatenate([p.X for p in self.parties])
+        """All inputs that can be looked at [m, p]."""
+        return np.concatenate([rows.X for rows in self.rows])
 
     @cached_property
     def y(self) -> FloatArray:
-        """All labels [m]."""
-        return np.concatenate([p.y for p in self.parties])
+        """Their labels [m]."""
+        return np.concatenate([rows.y for rows in self.rows])
+
+    @cached_property
+    def noise(self) -> FloatArray:
+        """Their noise variances [m]: each party's own, or else the model's."""
+        return np.concatenate([rows.noise_of_rows(self.model.noise_variance) for rows in self.rows])
+
+    @cached_property
+    def statistics(self) -> tuple[Statistics, ...]:
+        """What the model, one with weights, learns from each party."""
+        return tuple(party.statistics(self.model) for party in self.parties)
+
+    @property
+    def inputs(self) -> int:
+        """The number of input columns."""
+        return self.parties[0].inputs
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """The names of the inputs' columns, if any party's table has them."""
+        """The names of the input columns, if any party's table has them."""
         return next((p.columns for p in self.parties if p.columns), None)
 
     @property
@@ -61,10 +86,10 @@ class Pool:
 
     @cached_property
     def owner(self) -> np.ndarray[Any, np.dtype[np.intp]]:
-        """For each row [m], the index of the party that owns it."""
-        return np.repeat(np.arange(len(self.parties)), self.sizes)
+        """For each row that can be looked at [m], the index of the party that owns it."""
+        return np.repeat(np.arange(len(self.parties)), [len(rows) for rows in self.rows])
 
-    def rows(self, mask: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def rows_of(self, mask: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which rows [m] belong to a coalition, given as a bitmask."""
         return np.isin(self.owner, members(mask))
 
@@ -80,26 +105,25 @@ def check_names(names: Sequence[str]) -> None:
         )
 
 
-def check_parties(parties: Sequence[Party]) -> tuple[Party, ...]:
+def check_parties(parties: Sequence[PartyData]) -> tuple[PartyData, ...]:
     """The parties as a tuple, when they can work together: distinct names, the same columns."""
-    for party in (parties := tuple(parties)):
-        if not isinstance(party, Party):
+    parties = tuple(parties)
+    for party in parties:
+        if not isinstance(party, PartyData):
             raise DataError(f"{shown(party)} is not a Party; wrap each table as Party(name, X, y)")
-    check_names([p.name for p in parties])
+    check_names([party.name for party in parties])
     first = next((party for party in parties if party.columns), parties[0])
     for party in parties:
-        if party.X.shape[1] != first.X.shape[1]:
+        if party.inputs != first.inputs:
             raise DataError(
-                f'party "{party.name}" has {party.X.shape[1]} columns but party "{first.name}" has'
-                f" {first.X.shape[1]}; all parties need the same features in the same order"
+                f'party "{party.name}" has {party.inputs} columns but party "{first.name}" has'
+                f" {first.inputs}; all parties need the same features in the same order"
             )
         if party.columns and first.columns and party.columns != first.columns:
-            here, there = next(
-                (a, b) for a, b in zip(party.columns, first.columns, strict=True) if a != b
-            )
+            pairs = zip(party.columns, first.columns, strict=True)
+            here, there = next((own, other) for own, other in pairs if own != other)
             raise DataError(
-                f'party "{party.name}" has column "{here}" where party "{first.name}" has'
-                f' "{there}";'
-                " all parties need the same features in the same order"
+                f'party "{party.name}" has column "{here}" where party "{first.name}" has "{there}"'
+                "; all parties need the same features in the same order"
             )
     return parties

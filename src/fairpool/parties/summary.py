@@ -1,10 +1,13 @@
 """What a model with weights needs to know of a party instead of its rows."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from fairpool.errors import DataError, shown
+from fairpool.parties.party import Party
+from fairpool.parties.party_data import FeatureModel, Told
 from fairpool.tables.arrays import (
     FloatArray,
     as_count,
@@ -66,8 +69,67 @@ class PartySummary:
         )
         as_count(self.rows, f"{where}: rows", 0)
 
-    def refuse_other_model(self, probe: FloatArray) -> None:
+    @property
+    def columns(self) -> None:
+        """Sums have no names of columns."""
+        return
+
+    @property
+    def shown_rows(self) -> Party:
+        """No row can be looked at."""
+        return Party(self.name, np.empty((0, self.inputs)), np.empty(0))
+
+    @property
+    def label_draws(self) -> int:
+        """Noise N(0, eta I) on the labels is N(0, eta G) on the moment: as many draws as weights."""
+        return len(self.moment)
+
+    def refuse_other_model(self, model: FeatureModel) -> None:
         """Refuse a model whose features differ from those this summary was made with."""
+        self.refuse_other_probe(model.probe(self.inputs))
+
+    def statistics(self, model: FeatureModel) -> "PartySummary":  # noqa: ARG002 -- of that model
+        """They are what it is."""
+        return self
+
+    @property
+    def told(self) -> Told:
+        """What the rows told, as they were."""
+        weight = 1 / self.noise_variance
+        return Told(weight * self.gram, weight * self.moment)
+
+    @property
+    def common_noise(self) -> float:
+        """The rows' noise variance."""
+        return self.noise_variance
+
+    @cached_property
+    def _root(self) -> FloatArray:
+        """R [d, d] with R R^T = G."""
+        eigenvalues, vectors = np.linalg.eigh(self.gram)
+        return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
+
+    def disturbance(self, z: FloatArray) -> FloatArray:
+        """What noise on the labels adds to the moment: R z, for z of [d] or [d, k]."""
+        return np.asarray(np.einsum("kl,l...->k...", self._root, z))
+
+    def weakened(self, eta: float, z: FloatArray) -> Told:
+        """What is told when noise of variance eta, made of z, is added to the labels."""
+        weight = 1 / (self.noise_variance + eta)
+        return Told(weight * self.gram, weight * (self.moment + self.disturbance(z).T).T)
+
+    @property
+    def precision(self) -> FloatArray:
+        """A^T D^-1 A [d, d]."""
+        return self.gram / self.noise_variance
+
+    @property
+    def unequal_rows(self) -> None:
+        """All rows have one noise variance."""
+        return
+
+    def refuse_other_probe(self, probe: FloatArray) -> None:
+        """Refuse the features of another model, by their values at a few fixed inputs."""
         same = self.probe.shape == probe.shape
         if same:
             # Per feature, since each has a unit of its own.
@@ -82,7 +144,7 @@ class PartySummary:
     def __add__(self, other: "PartySummary") -> "PartySummary":
         if self.name != other.name:
             raise DataError(f'summaries of "{self.name}" and "{other.name}" are not of one party')
-        other.refuse_other_model(self.probe)
+        other.refuse_other_probe(self.probe)
         if not self.rows or not other.rows:  # an empty batch says nothing, of its noise neither
             return self if self.rows else other
         if self.noise_variance != other.noise_variance:

@@ -1,8 +1,22 @@
 """D_i^r: the noise variance, the noisy labels, the reward model, and its file."""
 
+from fairpool.realisation.level import Level
+from fairpool.realisation.mechanism import Mechanism, TargetUnit
+from fairpool.realisation.mechanisms import MECHANISMS, mechanism_of
 from fairpool.realisation.model_reward import ModelReward
 from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
 from fairpool.realisation.realise import realise
 from fairpool.realisation.reward_file import load_reward
 
-__all__ = ["ModelReward", "NoiseLevel", "load_reward", "noise_levels", "realise"]
+__all__ = [
+    "MECHANISMS",
+    "Level",
+    "Mechanism",
+    "ModelReward",
+    "NoiseLevel",
+    "TargetUnit",
+    "load_reward",
+    "mechanism_of",
+    "noise_levels",
+    "realise",
+]

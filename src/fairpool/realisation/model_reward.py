@@ -1,4 +1,4 @@
-"""One party's reward: a trained model worth just what the party is due."""
+"""One party's reward: a trained model worth exactly what the party is due."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +10,13 @@ import pyarrow as pa
 from fairpool.errors import RewardFileError
 from fairpool.models import TrainedPosterior
 from fairpool.notes import warn_of
+from fairpool.realisation.level import Level
+from fairpool.realisation.mechanism import Mechanism
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.encoding import TableEncoding
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ModelReward:
     """The model that a party receives.
 
@@ -23,10 +25,8 @@ class ModelReward:
     Attributes:
         party: Its name.
         target: r_i*, what it is due.
-        value: r_i, the information gain of the data that its model was trained on.
-        eta: Variance of the noise added to the others' labels; infinite: none of the others' data
-            went in.
-        tau: s2 / (s2 + eta).
+        level: How much of the others' data is left in it, and what it is worth.
+        mechanism: How that was done.
         posterior: The trained model.
         holds_inputs_of_others: Whether the model, and so its file, contains rows of other parties'
             inputs.
@@ -39,14 +39,31 @@ class ModelReward:
 
     party: str
     target: float
-    value: float
-    eta: float
-    tau: float
+    level: Level
+    mechanism: Mechanism
     posterior: TrainedPosterior
     holds_inputs_of_others: bool = False
     rho: float | None = None
     encoding: TableEncoding | None = None
     for_evaluation: bool = False
+
+    @property
+    def value(self) -> float:
+        """r_i, the information gain of the data that the model was trained on."""
+        return self.level.value
+
+    @property
+    def tau(self) -> float:
+        """How much of what the others' data tell is left, from 1 to 0: s2 / (s2 + eta)."""
+        return self.level.tau
+
+    @property
+    def eta(self) -> float:
+        """Variance of the noise added to the others' labels; nan if nothing of that kind was done.
+
+        Where it is infinite, none of the others' data went in.
+        """
+        return float(getattr(self.level, "eta", np.nan))
 
     def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of y* at X [t, p], observation noise included (never eta)."""
@@ -83,11 +100,10 @@ class ModelReward:
         save_reward(self, Path(path), share_inputs=share_inputs)
 
     def __repr__(self) -> str:
-        noise = (
-            "no noise"
-            if self.eta == 0
-            else f"noise variance {self.eta:.4g}"
-            if np.isfinite(self.eta)
-            else "own data only"
-        )
+        if self.tau == 1:
+            noise = "no noise"
+        elif self.tau == 0:
+            noise = "own data only"
+        else:
+            noise = f"noise variance {self.eta:.4g}"
         return f"ModelReward({self.party!r}, value {self.value:.6g}, {noise})"

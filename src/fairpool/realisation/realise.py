@@ -1,24 +1,17 @@
-"""Sec. 4.3: train every party's reward model on its own labels and the others' noisy ones."""
+"""Sec. 4.3: one model per party, worth exactly its reward."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
-from fairpool.information import KernelSpace
-from fairpool.models import KernelPosterior, SparseGaussianProcess, TrainedPosterior, WeightModel
+from fairpool.errors import GameError, shown
+from fairpool.realisation.label_noise import LabelNoise
+from fairpool.realisation.level import check_targets
+from fairpool.realisation.mechanism import Mechanism
+from fairpool.realisation.mechanisms import mechanism_of
 from fairpool.realisation.model_reward import ModelReward
-from fairpool.realisation.noise import label_noise
-from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
-from fairpool.tables.arrays import TINY, FloatArray, as_count, as_generator
+from fairpool.tables.arrays import as_count, as_generator
 from fairpool.values import Game, InformationGain
-
-MOST_FACTOR_BYTES = 1 << 30
-"""The parties' models keep their factors up to this much together; beyond, they are computed when
-predicting.
-"""
 
 
 def realise(
@@ -28,9 +21,9 @@ def realise(
     *,
     noise: str = "nested",
     draws: int | None = None,
+    mechanism: str | Mechanism | None = None,
 ) -> tuple[ModelReward, ...]:
-    """One model per party, worth just its reward: noise of the right variance hides part of the
-    others' data.
+    """One model per party, worth exactly its reward: part of the others' data is hidden by noise.
 
     Paper: Sec. 4.3. Party i's model is trained on D_i^r: its own labels with their noise variance
     s2, and the others' labels plus N(0, eta_i), with s2 + eta_i. Hyperparameters stay as they are;
@@ -45,127 +38,30 @@ def realise(
             over rho.
         draws: Train on this many draws of the noise at once, for evaluation: predicted means are
             then [t, draws].
+        mechanism: Another way to weaken rewards than noise on labels, see
+            `fairpool.realisation.mechanism`.
 
     Returns:
         One `ModelReward` per party, in the parties' order.
     """
-    levels = noise_levels(game, rewards)
-    assert isinstance(game, InformationGain)  # noise_levels refuses any other
-    shape = () if draws is None else (as_count(draws, "draws", 1),)
-    rng = as_generator(rng)
-    train = _from_summaries if game.pool is None else _from_rows
-    posteriors = dict(train(game, levels, noise, shape, rng))
-    columns = game.pool.columns if game.pool else None
-    return tuple(
-        ModelReward(
-            party=name,
-            target=float(target),
-            value=level.value,
-            eta=level.eta,
-            tau=level.tau,
-            posterior=replace(posteriors[i], columns=columns),
-            holds_inputs_of_others=_shows_others(game, i, posteriors[i]),
-            for_evaluation=draws is not None or noise != "nested",
+    chosen = LabelNoise(noise) if mechanism is None else mechanism_of(mechanism)
+    if not isinstance(game, InformationGain):
+        check_targets(game, rewards)
+        raise GameError(f"{shown(game)} has no data to make models of; realise an InformationGain")
+    levels = chosen.levels(game, rewards)
+    draws = None if draws is None else as_count(draws, "draws", 1)
+    posteriors = chosen.release(game, levels, rng=as_generator(rng), draws=draws)
+    models = []
+    for i, (target, level) in enumerate(zip(np.asarray(rewards), levels, strict=True)):
+        models.append(
+            ModelReward(
+                party=game.names[i],
+                target=float(target),
+                level=level,
+                mechanism=chosen,
+                posterior=posteriors[i],
+                holds_inputs_of_others=posteriors[i].shows_rows_of_others(game.pool, i),
+                for_evaluation=draws is not None or chosen.for_evaluation,
+            )
         )
-        for i, (name, target, level) in enumerate(
-            zip(game.names, np.asarray(rewards), levels, strict=True)
-        )
-    )
-
-
-def _from_rows(
-    game: InformationGain,
-    levels: Sequence[NoiseLevel],
-    kind: str,
-    draws: tuple[int, ...],
-    rng: np.random.Generator,
-) -> Iterator[tuple[int, TrainedPosterior]]:
-    assert game.pool is not None
-    pool = game.pool
-    y = np.broadcast_to(pool.y.reshape(-1, *[1] * len(draws)), (len(pool.y), *draws))
-    for i, z in label_noise(kind, [level.eta for level in levels], y.shape, rng):
-        own = pool.owner == i
-        labels = np.where(own.reshape(-1, *[1] * len(draws)), y, y + z)
-        noise = np.where(own, pool.noise, pool.noise + levels[i].eta)
-        yield i, _train(game, labels, noise)
-    for i, level in enumerate(levels):
-        if np.isinf(level.eta):  # not a row of the others takes part
-            own = pool.owner == i
-            yield i, game.model.posterior(pool.X[own], y[own], pool.noise[own])
-
-
-def _train(game: InformationGain, y: FloatArray, noise: FloatArray) -> TrainedPosterior:
-    """The posterior on all rows; a Gaussian process's covariance is known from the values."""
-    assert game.pool is not None
-    if isinstance(game.model, WeightModel):
-        return game.model.posterior(game.pool.X, y, noise)
-    assert isinstance(game.space, KernelSpace)
-    with np.errstate(invalid="ignore"):
-        left = np.where(np.isinf(game.pool.noise), 0.0, game.pool.noise / noise)
-    keep = 8 * game.n * len(noise) ** 2 <= MOST_FACTOR_BYTES
-    return game.model.posterior_from_factor(
-        game.pool.X, y, 1 / np.sqrt(noise), game.space.factor(left), keep
-    )
-
-
-def _from_summaries(
-    game: InformationGain,
-    levels: Sequence[NoiseLevel],
-    kind: str,
-    draws: tuple[int, ...],
-    rng: np.random.Generator,
-) -> Iterator[tuple[int, TrainedPosterior]]:
-    """From sufficient statistics alone: noise N(0, eta I) on a party's labels is N(0, eta G) on its moment A^T y."""
-    model, summaries = game.model, game.summaries
-    assert isinstance(model, WeightModel)
-    s2 = np.array([s.noise_variance for s in summaries])
-    grams = np.array([s.gram for s in summaries])
-    roots = np.array([_root(s.gram) for s in summaries])  # [n, d, d]
-    moments = np.array([s.moment for s in summaries])
-    moments = np.broadcast_to(
-        moments.reshape(*moments.shape, *[1] * len(draws)), (*moments.shape, *draws)
-    )
-
-    def train(i: int, noisy: FloatArray, eta: float) -> TrainedPosterior:
-        weight = 1 / np.where(np.arange(len(s2)) == i, s2, s2 + eta)
-        return model.posterior_from_moments(
-            np.tensordot(weight, grams, axes=1),
-            np.tensordot(weight, noisy, axes=1),
-            summaries[0].inputs,
-        )
-
-    for i, z in label_noise(kind, [level.eta for level in levels], moments.shape, rng):
-        noise = np.einsum("jkl,jl...->jk...", roots, z)
-        noise[i] = 0.0
-        yield i, train(i, moments + noise, levels[i].eta)
-    for i, level in enumerate(levels):
-        if np.isinf(level.eta):
-            yield i, train(i, moments, np.inf)
-
-
-def _root(G: FloatArray) -> FloatArray:
-    """R with R R^T = G, for G positive semi-definite."""
-    eigenvalues, vectors = np.linalg.eigh(G)
-    return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
-
-
-def _shows_others(game: InformationGain, i: int, posterior: TrainedPosterior) -> bool:
-    """Whether a posterior contains a row of another party's inputs.
-
-    As training data (exact Gaussian process), as an inducing point, or as all that the precision
-    was made of: with a single row a, B - I - P_i is a multiple of a a^T. (Summaries show no rows to
-    compare inducing points with.)
-    """
-    if isinstance(posterior, KernelPosterior):
-        return len(posterior.X) > game.rows[i]
-    if sum(game.rows) - game.rows[i] == 1:
-        return True
-    if game.pool is None or not isinstance(posterior.model, SparseGaussianProcess):
-        return False
-    others = game.pool.X[game.pool.owner != i]
-    scale = np.maximum(game.pool.X.std(axis=0), TINY)
-    # Not to the byte: the centre of a cluster of one row is that row only up to rounding.
-    return bool(
-        len(others)
-        and (cdist(posterior.model.inducing_points / scale, others / scale) < 1e-6).any()
-    )
+    return tuple(models)

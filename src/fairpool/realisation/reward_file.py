@@ -4,7 +4,6 @@ it is used.
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,11 @@ from safetensors import SafetensorError, safe_open
 
 from fairpool.compute.files import write_atomically
 from fairpool.errors import RewardFileError, shown
-from fairpool.models import GaussianProcess, KernelPosterior, WeightPosterior
-from fairpool.realisation.model_codec import (
-    decode_encoding,
-    decode_model,
-    encode_encoding,
-    encode_model,
-    number,
-    text,
-)
+from fairpool.model_kinds import Stored, kind_in_file, kind_of
+from fairpool.realisation.encoding_codec import decode_encoding, encode_encoding
+from fairpool.realisation.mechanisms import mechanism_of
 from fairpool.realisation.model_reward import ModelReward
+from fairpool.stored import number, text
 from fairpool.tables.arrays import FloatArray
 
 ENTRY = "fairpool"
@@ -33,16 +27,18 @@ KEYS = {
     "party",
     "target",
     "value",
-    "tau",
-    "eta",
     "holds_inputs_of_others",
     "rho",
     "columns",
     "encoding",
     "model",
     "sha256",
+    "mechanism",
 }
-"""What a file's description holds, and nothing else."""
+"""What a file's description holds besides the entries of its mechanism, and nothing else."""
+
+DEFAULT_MECHANISM = "label_noise"
+"""A file that names no mechanism is of this one."""
 
 
 def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
@@ -62,27 +58,25 @@ def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
             " tell too much; realise it again with the default settings to hand it out"
         )
     posterior = reward.posterior
-    model, tensors = encode_model(posterior.model)
-    if isinstance(posterior, KernelPosterior):
-        # The factor follows from these: storing it would make the file m times larger.
-        tensors |= {"X": posterior.X, "scale": posterior.scale, "alpha": posterior.alpha}
-    else:
-        tensors |= {"weights": posterior.weights, "factor": posterior.factor}
-        model["inputs"] = posterior.inputs
+    stored = kind_of(posterior.model).encode(posterior)
+    encoding = None if reward.encoding is None else encode_encoding(reward.encoding)
     description = {
         "version": VERSION,
         "party": reward.party,
         "target": reward.target,
         "value": reward.value,
-        "tau": reward.tau,
-        "eta": reward.eta if np.isfinite(reward.eta) else None,
+        **reward.mechanism.encode(reward.level),
         "holds_inputs_of_others": reward.holds_inputs_of_others,
         "rho": reward.rho,
         "columns": None if posterior.columns is None else list(posterior.columns),
-        "encoding": None if reward.encoding is None else encode_encoding(reward.encoding),
-        "model": model,
+        "encoding": encoding,
+        "model": stored.description,
     }
-    arrays = {name: np.array(t, dtype=np.float64, order="C") for name, t in tensors.items()}
+    if reward.mechanism.name != DEFAULT_MECHANISM:
+        description["mechanism"] = reward.mechanism.name
+    arrays = {}
+    for name, tensor in stored.tensors.items():
+        arrays[name] = np.array(tensor, dtype=np.float64, order="C")
     description["sha256"] = _digest(arrays)
     entry = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
     write_atomically(path, safetensors.numpy.save(arrays, metadata={ENTRY: entry}))
@@ -147,7 +141,10 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, FloatArray]]:
 
 
 def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
-    unknown = set(d) - KEYS
+    mechanism = mechanism_of(text(d.get("mechanism", DEFAULT_MECHANISM)))
+    # What a mechanism writes depends on it alone: any level's entries have the same names.
+    known = KEYS | set(mechanism.encode(mechanism.decode(d)))
+    unknown = set(d) - known
     if unknown:
         raise RewardFileError(f"it has the unknown entry {shown(sorted(unknown)[0])}")
     if d["sha256"] != _digest(tensors):
@@ -157,57 +154,28 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise RewardFileError(f'tensor "{name}" has values that are not finite')
-    model = decode_model(d["model"], tensors)
-    posterior: KernelPosterior | WeightPosterior
-    if isinstance(model, GaussianProcess):
-        X, scale, alpha = tensors["X"], tensors["scale"], tensors["alpha"]
-        if (
-            X.ndim != 2
-            or scale.shape != X.shape[:1]
-            or alpha.shape != X.shape[:1]
-            or not (scale >= 0).all()
-        ):
-            raise RewardFileError(
-                f"its arrays do not fit: X {X.shape}, scale {scale.shape}, alpha {alpha.shape}"
-            )
-        posterior = KernelPosterior(model, X, scale, alpha, model.factor(X, scale))
-    else:
-        weights, factor = tensors["weights"], tensors["factor"]
-        inputs = int(number(d["model"]["inputs"], "inputs", 0, 1e6))
-        if (
-            factor.shape != (len(weights), len(weights))
-            or weights.ndim != 1
-            or not (np.diag(factor) > 0).all()
-        ):
-            raise RewardFileError(
-                f"its arrays do not fit: weights {weights.shape}, factor {factor.shape}"
-            )
-        d_model = model.whitened_features(np.zeros((0, inputs))).shape[1]
-        if d_model != len(weights):
-            raise RewardFileError(
-                f"it has {len(weights)} weights for {d_model} features; it may be of another"
-                " version: ask for it again"
-            )
-        posterior = WeightPosterior(model, inputs, weights, factor)
+    posterior = kind_in_file(d["model"]).decode(Stored(d["model"], tensors))
     encoding = None if d["encoding"] is None else decode_encoding(d["encoding"])
     columns = None if d["columns"] is None else tuple(text(name) for name in d["columns"])
-    inputs = posterior.X.shape[1] if isinstance(posterior, KernelPosterior) else posterior.inputs
-    for what, named in (("inputs", encoding.features if encoding else None), ("columns", columns)):
-        if named is not None and len(named) != inputs:
-            raise RewardFileError(f"it describes {len(named)} {what} for a model of {inputs}")
+    _check_inputs("inputs", encoding.features if encoding else None, posterior.inputs)
+    _check_inputs("columns", columns, posterior.inputs)
     if not isinstance(d["holds_inputs_of_others"], bool):
         raise RewardFileError("holds_inputs_of_others must be true or false")
     return ModelReward(
         party=text(d["party"]),
         target=number(d["target"], "target", 0),
-        value=number(d["value"], "value", 0),
-        eta=np.inf if d["eta"] is None else number(d["eta"], "eta", 0),
-        tau=number(d["tau"], "tau", 0, 1),
-        posterior=replace(posterior, columns=columns),
+        level=mechanism.decode(d),
+        mechanism=mechanism,
+        posterior=posterior.with_columns(columns),
         holds_inputs_of_others=d["holds_inputs_of_others"],
         rho=None if d["rho"] is None else number(d["rho"], "rho", 0, 1),
         encoding=encoding,
     )
+
+
+def _check_inputs(what: str, names: tuple[str, ...] | None, inputs: int) -> None:
+    if names is not None and len(names) != inputs:
+        raise RewardFileError(f"it describes {len(names)} {what} for a model of {inputs}")
 
 
 def _digest(tensors: dict[str, FloatArray]) -> str:

@@ -5,6 +5,7 @@ the file reveals.
 from dataclasses import dataclass
 
 from fairpool.outcome import Outcome
+from fairpool.realisation import TargetUnit
 from fairpool.report import charts
 from fairpool.report.report import templates
 from fairpool.report.words import ANSWERS, MEANINGS
@@ -62,8 +63,9 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
             reward=float(result.rewards[party]),
             total=game.total,
             rho=result.rho,
-            model=reward,
-            noise=letter.scale * reward.eta**0.5,
+            received=reward.mechanism.words.received(
+                reward.level, TargetUnit(letter.target, letter.scale)
+            ),
             verdicts=[(MEANINGS[c], ANSWERS[result.incentives[c].holds]) for c in SHOWN],
             chart=chart,
         )

@@ -41,8 +41,7 @@ def _party(outcome: Outcome, i: int) -> dict[str, Any]:
         "reward_interval": outcome.reward_intervals[i].tolist(),
         "benefit_ratio": _finite(outcome.scheme.benefit_ratios(outcome.asked)[i]),
         "realised": model.value,
-        "eta": _finite(model.eta),
-        "tau": model.tau,
+        **model.mechanism.encode(model.level),
         "label_residual": None if residuals is None else _finite(residuals[i]),
         "explanation": sentence(outcome, i),
     }

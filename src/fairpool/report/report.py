@@ -1,5 +1,6 @@
 """The report: one self-contained HTML page that works offline, on a phone and on paper."""
 
+import html
 import json
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,7 +15,7 @@ from fairpool.report import charts
 from fairpool.report.scores import Scores
 from fairpool.report.sentences import explain
 from fairpool.report.vega import vega_script
-from fairpool.report.words import ANSWERS, GLOSSARY, MEANINGS, as_percent
+from fairpool.report.words import ANSWERS, MEANINGS, as_percent, glossary_of
 from fairpool.rewards import check_incentives
 
 
@@ -45,6 +46,7 @@ def render_report(result: Outcome, context: Context) -> str:
     """The report as HTML; the same result gives the same bytes."""
     coalitions = charts.coalitions_chart(result)
     along_rho = charts.rho_chart(result)
+    words = result.models[0].mechanism.words
     return (
         templates()
         .get_template("report.html.j2")
@@ -56,7 +58,8 @@ def render_report(result: Outcome, context: Context) -> str:
             drawn=len(charts.drawn_parties(result)),
             meanings=MEANINGS,
             answers=ANSWERS,
-            glossary=GLOSSARY,
+            glossary=glossary_of(words),
+            mechanism=words,
             rewards_svg=charts.as_svg(charts.rewards_chart(result)),
             coalitions_svg=charts.as_svg(coalitions) if coalitions is not None else None,
             rho_svg=charts.as_svg(along_rho),
@@ -80,8 +83,14 @@ def templates() -> jinja2.Environment:
     )
     environment.filters["nats"] = lambda x: f"{x:.2f}"
     environment.filters["share"] = as_percent
+    environment.filters["prose"] = _prose
     environment.filters["number"] = lambda x: "∞" if np.isinf(x) else f"{x:.4g}"
     return environment
+
+
+def _prose(text: str) -> str:
+    """A text between tags: escaped, but for quotes, which are harmless there."""
+    return html.escape(text, quote=False)
 
 
 def _for_script(data: Any) -> str:

@@ -4,7 +4,6 @@ notes.
 
 from collections.abc import Sequence
 
-import numpy as np
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -20,7 +19,6 @@ COLUMNS = (
     "contributes\nphi_i",
     "receives\nr_i",
     "of the\nbest",
-    "noise\nvariance",
 )
 
 SAMPLED = (
@@ -36,7 +34,7 @@ def table_of(outcome: Outcome) -> Table:
     parties = "1 party" if game.n == 1 else f"{game.n} parties"
     table = Table(title=f"{parties}, rho = {outcome.rho:.4g}, v_N = {game.total:.2f} nats")
     table.add_column("party")
-    for column in COLUMNS:
+    for column in (*COLUMNS, outcome.models[0].mechanism.words.short_heading):
         table.add_column(column, justify="right")
     for i, model in enumerate(outcome.models):
         error = "" if contributions.exact else f" +- {contributions.standard_errors[i]:.1g}"
@@ -47,7 +45,7 @@ def table_of(outcome: Outcome) -> Table:
             f"{contributions.values[i]:.2f}{error}",
             f"{outcome.rewards[i]:.2f}{_range(outcome, outcome.reward_intervals[i], digits='.2f')}",
             as_percent(outcome.rewards[i] / game.total) if game.total > 0 else "-",
-            f"{model.eta:.3g}" if np.isfinite(model.eta) else "all noise",
+            model.mechanism.words.short(model.level),
         )
     return table
 

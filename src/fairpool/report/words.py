@@ -2,6 +2,8 @@
 
 from math import floor
 
+from fairpool.realisation.mechanism import MechanismWords
+
 
 def as_percent(share: float) -> str:
     """A share in whole per cent; with a decimal where it would read as all, and is less.
@@ -49,11 +51,14 @@ GLOSSARY = {
     "ρ": "How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the best model.",
     "ρ_r": "Up to this ρ, everybody receives at least what it has alone.",
     "ρ_s": "Up to this ρ, no group of parties would do better by itself.",
-    "noise variance, η": (
-        "What was added to the other parties' labels before a party's model was trained, so that"
-        " the model is worth"
-        " just its reward."
-    ),
     "MNLP": "Mean negative log probability of test labels: how surprised a model is by them. Lower is better.",
 }
 """Terms of the report."""
+
+
+def glossary_of(mechanism: MechanismWords) -> dict[str, str]:
+    """All terms, that of the rewards' mechanism before the scores."""
+    term, meaning = mechanism.term
+    glossary = dict(GLOSSARY)
+    scores = glossary.pop("MNLP")
+    return glossary | {term: meaning, "MNLP": scores}

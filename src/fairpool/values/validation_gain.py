@@ -9,7 +9,7 @@ from typing import Any
 from fairpool.coalitions import members
 from fairpool.errors import DataError
 from fairpool.models import Model, mnlp
-from fairpool.parties import Party, PartySummary
+from fairpool.parties import PartyData
 from fairpool.tables.arrays import as_matrix, as_vector
 from fairpool.values.game import Game
 from fairpool.values.information_gain import InformationGain
@@ -23,14 +23,12 @@ class ValidationGain(Game):
 
     Args:
         model: Any model.
-        parties: The parties; or, for a model with weights, their summaries.
+        parties: The parties; for a model with weights, some or all of them by their summaries.
         X: Validation inputs [t, p].
         y: Validation labels [t].
     """
 
-    def __init__(
-        self, model: Model, parties: Sequence[Party] | Sequence[PartySummary], X: Any, y: Any
-    ) -> None:
+    def __init__(self, model: Model, parties: Sequence[PartyData], X: Any, y: Any) -> None:
         self.data = InformationGain(model, parties)
         self.names = self.data.names
         self.X, _ = as_matrix(X, "validation data")

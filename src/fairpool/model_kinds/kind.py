@@ -1,0 +1,175 @@
+"""What a kind of model is: how it is configured, learned, stored, described, and what it discloses.
+
+To add a kind, write a class with the members of `ModelKind` in a file beside this one, and add a
+line to `KINDS` in `fairpool.model_kinds`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple, Protocol
+
+from fairpool.errors import shown
+from fairpool.models import Model, TrainedPosterior
+from fairpool.notes import Note
+from fairpool.tables.arrays import FloatArray
+from fairpool.tables.encoding import TableEncoding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """A key of [model] that a kind has for itself.
+
+    Attributes:
+        type: Of its value, which is not converted: a number in quotes is none.
+        default: Its value where it is not given.
+        check: Gives the value back, or raises a ValueError that says what is allowed.
+    """
+
+    type: Any
+    default: Any
+    check: Callable[[Any], Any]
+
+
+def least(bound: float) -> Callable[[Any], Any]:
+    """A check that a number is not below a bound."""
+
+    def check(value: float) -> float:
+        if not value >= bound:
+            raise ValueError(
+                f"{shown(value)} is not allowed; input should be greater than or equal to {bound:g}"
+            )
+        return value
+
+    return check
+
+
+def above(bound: float) -> Callable[[Any], Any]:
+    """A check that a number is above a bound, and finite."""
+
+    def check(value: float) -> float:
+        if not bound < value < inf:
+            raise ValueError(
+                f"{shown(value)} is not allowed; input should be greater than {bound:g}"
+            )
+        return value
+
+    return check
+
+
+class Stored(NamedTuple):
+    """A model or posterior as it stands in a reward file.
+
+    Attributes:
+        description: What JSON can hold.
+        tensors: The rest, by name.
+    """
+
+    description: dict[str, Any]
+    tensors: dict[str, FloatArray]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disclosure:
+    """What files of a kind of model tell about the rows that went in.
+
+    Attributes:
+        holds_rows: Whether a file contains everybody's rows, and so needs everybody's consent.
+        learned: What is learned from all parties' rows where there is no public data, in words.
+        from_labels: What else is then learned from all labels without noise, as a sentence.
+        note: What the operator is told of that.
+    """
+
+    holds_rows: bool = False
+    learned: str = "scaling and hyperparameters"
+    from_labels: str | None = None
+    note: Note | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningData:
+    """What a model is made from: public rows, or else the pool's.
+
+    Attributes:
+        X: Inputs [m, p].
+        y: Labels [m].
+        public: Whether they are public. If not, what is learned from them is rounded, since it goes
+            into every reward file: from exact sums a party could subtract its own rows.
+        noise: Where the search for the noise variance starts, or the variance itself.
+    """
+
+    X: FloatArray
+    y: FloatArray
+    public: bool
+    noise: float
+
+
+class ModelKind(Protocol):
+    """A kind of model, from the configuration to the reward file."""
+
+    @property
+    def name(self) -> str:
+        """What collaboration.toml calls it."""
+        ...  # pragma: no cover
+
+    @property
+    def title(self) -> str:
+        """What it is, in words."""
+        ...  # pragma: no cover
+
+    @property
+    def keys(self) -> dict[str, Key]:
+        """Its own keys of [model]; two kinds may share one."""
+        ...  # pragma: no cover
+
+    @property
+    def learning_rows(self) -> int:
+        """From how many rows it is learned at most; more would take long and change little."""
+        ...  # pragma: no cover
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether values need every row, and not sums over rows alone."""
+        ...  # pragma: no cover
+
+    @property
+    def disclosure(self) -> Disclosure:
+        """What its files tell."""
+        ...  # pragma: no cover
+
+    def build(self, settings: Any, data: LearningData) -> Model:
+        """The model before its hyperparameters are learned.
+
+        Args:
+            settings: The [model] section, with at least this kind's keys.
+            data: What to make it from.
+        """
+        ...  # pragma: no cover
+
+    def rounded(self, model: Any) -> Model:
+        """The model with its hyperparameters to three digits."""
+        ...  # pragma: no cover
+
+    def describe(self, model: Any, settings: Any, encoding: TableEncoding) -> dict[str, str]:
+        """Its hyperparameters by name, in words, without the noise."""
+        ...  # pragma: no cover
+
+    def refuse_too_many_rows(self, sizes: Sequence[int], workers: int) -> None:
+        """Refuse so many rows of each party where memory would not do, before they are read."""
+        ...  # pragma: no cover
+
+    def suits(self, model: Model) -> bool:
+        """Whether a model is of this kind."""
+        ...  # pragma: no cover
+
+    def encode(self, posterior: Any) -> Stored:
+        """A trained model of this kind, for a file; its description has a "kind"."""
+        ...  # pragma: no cover
+
+    def recognises(self, description: dict[str, Any]) -> bool:
+        """Whether a description in a file is of this kind."""
+        ...  # pragma: no cover
+
+    def decode(self, stored: Stored) -> TrainedPosterior:
+        """What `encode` stored, with everything checked."""
+        ...  # pragma: no cover

@@ -1,0 +1,50 @@
+"""How tables become numbers, as JSON, and back."""
+
+from typing import Any
+
+from fairpool.stored import number, text
+from fairpool.tables.arrays import TINY
+from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
+
+
+def encode_encoding(encoding: TableEncoding) -> dict[str, Any]:
+    """How tables become numbers, as a JSON object."""
+    columns: list[dict[str, Any]] = []
+    for column in encoding.columns:
+        if isinstance(column, CategoryColumn):
+            columns.append({"name": column.name, "levels": list(column.levels)})
+        else:
+            columns.append({"name": column.name, "mean": column.mean, "scale": column.scale})
+    return {
+        "columns": columns,
+        "target": encoding.target,
+        "mean": encoding.mean,
+        "scale": encoding.scale,
+    }
+
+
+def decode_encoding(description: dict[str, Any]) -> TableEncoding:
+    """The encoding that `encode_encoding` described."""
+    columns: list[NumberColumn | CategoryColumn] = []
+    for column in description["columns"]:
+        if "levels" in column:
+            columns.append(
+                CategoryColumn(
+                    text(column["name"]), tuple(text(level) for level in column["levels"])
+                )
+            )
+        else:
+            columns.append(
+                NumberColumn(
+                    text(column["name"]),
+                    number(column["mean"], "mean"),
+                    number(column["scale"], "scale", TINY),
+                )
+            )
+    target = text(description["target"])
+    return TableEncoding(
+        tuple(columns),
+        target,
+        number(description["mean"], "mean"),
+        number(description["scale"], "scale", TINY),
+    )

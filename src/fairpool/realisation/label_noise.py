@@ -1,0 +1,150 @@
+"""Sec. 4.3: noise on the others' labels, the paper's way to weaken a reward."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairpool.models import TrainedPosterior
+from fairpool.realisation.level import Level
+from fairpool.realisation.mechanism import TargetUnit
+from fairpool.realisation.noise import label_noise
+from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
+from fairpool.stored import number
+from fairpool.values import InformationGain
+
+
+@dataclass(frozen=True)
+class LabelNoise:
+    """Party i's model is trained on its own labels, and on the others' with noise N(0, eta_i).
+
+    Paper: Sec. 4.3. The others' rows have the noise variance s2 + eta_i, so that the model knows
+    how much its labels are worth; tau = s2 / (s2 + eta).
+
+    Attributes:
+        noise: "nested" (see `fairpool.realisation.noise`), or "standardised" for the paper's sweeps
+            over rho.
+    """
+
+    noise: str = "nested"
+
+    name = "label_noise"
+
+    @property
+    def for_evaluation(self) -> bool:
+        """Noise that is not nested tells too much to whoever holds two models."""
+        return self.noise != "nested"
+
+    @property
+    def words(self) -> "LabelNoiseWords":
+        """What people are told."""
+        return LabelNoiseWords()
+
+    def levels(self, game: InformationGain, rewards: Any) -> tuple[NoiseLevel, ...]:
+        """The noise variances that realise the rewards."""
+        return noise_levels(game, rewards)
+
+    def release(
+        self,
+        game: InformationGain,
+        levels: Sequence[Level],
+        *,
+        rng: np.random.Generator,
+        draws: int | None,
+    ) -> tuple[TrainedPosterior, ...]:
+        """Train every party's model on its own labels and the others' noisy ones."""
+        pool = game.pool
+        of_party = [party.label_draws for party in pool.parties]
+        shape = (sum(of_party),) if draws is None else (sum(of_party), draws)
+        etas = [eta_of(level) for level in levels]
+        # Whoever's eta is infinite sees no label of the others', and needs no noise.
+        on_all = {i: np.zeros(shape) for i, eta in enumerate(etas) if np.isinf(eta)}
+        posteriors: dict[int, TrainedPosterior] = {}
+
+        def train(i: int, on_labels: np.ndarray[Any, np.dtype[np.float64]]) -> None:
+            z = np.split(on_labels, np.cumsum(of_party)[:-1])
+            z[i] = np.zeros_like(z[i])
+            eta = np.full(game.n, etas[i])
+            eta[i] = 0.0
+            posteriors[i] = game.model.posterior_with_noise(pool, game.space, eta=eta, z=z)
+
+        for i, on_labels in label_noise(self.noise, etas, shape, rng):
+            train(i, on_labels)
+        for i, nothing in on_all.items():
+            train(i, nothing)
+        return tuple(posteriors[i] for i in range(game.n))
+
+    def encode(self, level: Level) -> dict[str, Any]:
+        """Eta, None where it is infinite, and tau."""
+        eta = eta_of(level)
+        return {"eta": eta if np.isfinite(eta) else None, "tau": level.tau}
+
+    def decode(self, entries: dict[str, Any]) -> NoiseLevel:
+        """The level with these entries."""
+        eta = entries["eta"]
+        return NoiseLevel(
+            value=number(entries["value"], "value", 0),
+            eta=np.inf if eta is None else number(eta, "eta", 0),
+            tau=number(entries["tau"], "tau", 0, 1),
+        )
+
+
+class LabelNoiseWords:
+    """Noise on labels, in words."""
+
+    heading = "noise variance η"
+    short_heading = "noise\nvariance"
+    term = (
+        "noise variance, η",
+        "What was added to the other parties' labels before a party's model was trained, so that"
+        " the model is worth just its reward.",
+    )
+
+    def short(self, level: Level) -> str:
+        """The noise variance, to three digits."""
+        eta = eta_of(level)
+        return f"{eta:.3g}" if np.isfinite(eta) else "all noise"
+
+    def figure(self, level: Level) -> str:
+        """The noise variance, to four digits."""
+        eta = eta_of(level)
+        return f"{eta:.4g}" if np.isfinite(eta) else "∞"
+
+    def received(self, level: Level, unit: TargetUnit) -> str:
+        """What the model was trained on."""
+        if eta_of(level) == 0:
+            return "It is the best model: trained on all data, without added noise.\n"
+        if level.tau == 0:
+            return "It is trained on your own data: that is what your reward is worth.\n"
+        deviation = unit.scale * eta_of(level) ** 0.5
+        return (
+            "It is trained on your own data as they are, and on the other parties' data with noise"
+            f" on their labels\n(standard deviation {deviation:.4g}, in {unit.name}'s own units),"
+            " so that it is worth just that."
+        )
+
+    def labels(self, level: Level) -> str:
+        """How the others' labels are contained in a model that holds rows."""
+        return "as they are" if eta_of(level) == 0 else "with noise"
+
+    def sums(self, level: Level) -> str:
+        """What to say of sums over all rows."""
+        return "" if eta_of(level) == 0 else ", with noise on the other parties' labels"
+
+    def inspected(self, level: Level) -> tuple[str, str]:
+        """How much noise there is."""
+        eta = eta_of(level)
+        if eta == 0:
+            text = "none: it is the best model"
+        elif np.isfinite(eta):
+            text = f"variance {eta:.6g}"
+        else:
+            text = "all: none of the others' data went in"
+        return "noise on others", text
+
+
+def eta_of(level: Level) -> float:
+    """The noise variance of a level of this mechanism."""
+    assert isinstance(level, NoiseLevel)
+    return level.eta
