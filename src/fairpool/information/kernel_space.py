@@ -1,5 +1,4 @@
-"""Information gain of an exact Gaussian process: one symmetric matrix with one block of rows per
-party.
+"""Information gain of an exact Gaussian process: one symmetric matrix, one block per party.
 
 Paper: App. E.5:  I(f; D_C) = 1/2 log|I + K_CC D_C^-1|.
 Differs from the paper: written symmetrically as 1/2 log|I + D^-1/2 K_CC D^-1/2|, which is equal,
@@ -67,12 +66,15 @@ class KernelSpace:
         The matrix, a part of it, its factor and its inverse; for all 2**n values the matrix twice,
         and for each worker one Schur complement per party on the way down.
         """
-        left = np.cumsum(sorted(sizes), dtype=np.float64)
-        if not len(left):
+        if not len(sizes):
             return 0.0
-        return float(
-            8 * max(4 * left[-1] ** 2, (2 * left[-1] ** 2 + workers * (left**2).sum()) * all_values)
-        )
+        # The rows still to come, at each party on the way down.
+        to_come = np.cumsum(sorted(sizes), dtype=np.float64)
+        m = to_come[-1]
+        entries = 4 * m**2
+        if all_values:
+            entries = max(entries, 2 * m**2 + workers * (to_come**2).sum())
+        return float(8 * entries)
 
     @cached_property
     def rounding_error(self) -> float:
@@ -138,11 +140,14 @@ class KernelSpace:
         return np.array([half_log_determinant(self.B[np.ix_(r, r)]) for r in rows])
 
     def cost(self, sizes: NDArray[np.int64]) -> FloatArray:
-        """What it costs to value a coalition of each size: the factorisation's flops, and a call's worth of them."""
+        """What it costs to value a coalition of each size, in flops, those of a call included."""
         return np.asarray((sizes * (len(self.B) / self.n)) ** 3 / 3 + 1e6)
 
     def without_one(self) -> FloatArray:
-        """v of everybody but party i, for every i [n]: v_N + 1/2 log|(B^-1)_ii|, from one inverse for all."""
+        """v of everybody but party i, for every i [n]: v_N + 1/2 log|(B^-1)_ii|.
+
+        One inverse serves all.
+        """
         if not len(self.B):  # LAPACK refuses a matrix without rows, aloud
             return np.zeros(self.n)
         L = lower_factor(self.B)
@@ -151,12 +156,16 @@ class KernelSpace:
         lasts = np.array([half_log_determinant(inverse[np.ix_(rows, rows)]) for rows in blocks])
         return np.asarray(np.log(np.diag(L)).sum() + lasts)
 
-    def factor(self, left: FloatArray) -> FloatArray:
-        """L [m, m] with L L^T = I + left^1/2 (B - I) left^1/2, where a share `left` [m] of each precision remains."""
-        root = np.sqrt(left)
+    def factor(self, share: FloatArray) -> FloatArray:
+        """L [m, m] with L L^T = I + S^1/2 (B - I) S^1/2, S the share of each row's precision left.
+
+        Args:
+            share: The diagonal of S [m].
+        """
+        root = np.sqrt(share)
         B = self.B * root
         B *= root[:, None]
-        B[np.diag_indices_from(B)] += 1 - left
+        B[np.diag_indices_from(B)] += 1 - share
         return lower_factor(B)
 
     @property
@@ -173,8 +182,9 @@ class KernelSpace:
         )
 
     def reward_curve(self, party: int, noise_variance: float) -> RewardCurve:
-        """r_i(tau) for party i: condition on its own rows first; what the others add beyond them is
-        C.
+        """r_i(tau) for party i.
+
+        Condition on its own rows first; what the others add beyond them is C.
 
         Args:
             party: i.

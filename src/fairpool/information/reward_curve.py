@@ -157,8 +157,7 @@ class SharedSpectrumCurve:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DenseCurve:
-    """The others' rows have different noise variances, so nothing separates: a log-determinant a
-    time.
+    """The others' rows have different noise variances: each evaluation is a log-determinant.
 
     Attributes:
         evaluate: r_i(tau).

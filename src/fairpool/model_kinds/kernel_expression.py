@@ -1,4 +1,4 @@
-"""Kernels as text: "rbf + exponential", "0.5 * rbf(2.0) * linear"; read without running any of it."""
+"""Kernels as text, such as "0.5 * rbf(2.0) + linear"; read without running any of it."""
 
 import ast
 from typing import Any
@@ -45,7 +45,8 @@ def _evaluate(node: ast.expr, expression: str, features: int) -> Any:
         case ast.Constant(value=int() | float() as number) if 0 < number < np.inf:
             return float(number)
         case ast.BinOp(left=left, op=ast.Add() | ast.Mult() as operator, right=right):
-            a, b = (_evaluate(side, expression, features) for side in (left, right))
+            a = _evaluate(left, expression, features)
+            b = _evaluate(right, expression, features)
             return a + b if isinstance(operator, ast.Add) else a * b
         case ast.Name(id="linear"):
             return sk.DotProduct()
@@ -61,16 +62,13 @@ def _evaluate(node: ast.expr, expression: str, features: int) -> Any:
 def _with_amplitudes(kernel: Any) -> Any:
     if isinstance(kernel, sk.Sum):
         return _with_amplitudes(kernel.k1) + _with_amplitudes(kernel.k2)
-    return (
-        kernel
-        if any(isinstance(leaf, sk.ConstantKernel) for leaf in leaves(kernel))
-        else 1.0 * kernel
-    )
+    if any(isinstance(leaf, sk.ConstantKernel) for leaf in leaves(kernel)):
+        return kernel
+    return 1.0 * kernel
 
 
 def _refusal(expression: str, what: str) -> str:
     return (
         f'kernel "{cut(expression)}": {what}; write {", ".join(ATOMS)} or linear, with + and * and'
-        " positive numbers,"
-        ' such as "rbf + exponential"'
+        ' positive numbers, such as "rbf + exponential"'
     )

@@ -3,7 +3,7 @@
 | model | theta | information gain is computed in |
 |---|---|---|
 | `GaussianProcess` | a function f | kernel space: one row and column per data point |
-| `SparseGaussianProcess` | f at the inducing points (DTC) | weight space: d = number of inducing points |
+| `SparseGaussianProcess` | f at inducing points (DTC) | weight space: d = number of inducing points |
 | `BayesianLinearRegression` | weights on any features | weight space: d = number of features |
 """
 

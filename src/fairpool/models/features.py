@@ -1,6 +1,4 @@
-"""Feature maps for Bayesian linear regression: the inputs, any transformer, a network's last hidden
-layer.
-"""
+"""Feature maps for Bayesian linear regression: the inputs, a transformer, a network."""
 
 import warnings
 from collections.abc import Callable, Sequence

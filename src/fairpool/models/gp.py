@@ -86,7 +86,15 @@ class GaussianProcess(Model):
     def posterior_from_factor(
         self, X: FloatArray, y: FloatArray, *, scale: FloatArray, L: FloatArray, keep: bool = True
     ) -> KernelPosterior:
-        """The posterior, where L [m, m] with L L^T = I + S K_XX S is known (see `factor`); it is kept if wanted."""
+        """The posterior, where the factor is known.
+
+        Args:
+            X: Inputs [m, p].
+            y: Labels, [m] or [m, k].
+            scale: S, one over the rows' noise deviations [m].
+            L: L [m, m] with L L^T = I + S K_XX S, see `factor`.
+            keep: Whether the posterior keeps L.
+        """
         alpha = (scale * cho_solve((L, True), (scale * y.T).T, check_finite=False).T).T
         return KernelPosterior(
             model=self, X=X, scale=scale, alpha=alpha, kept_factor=L if keep else None
@@ -129,7 +137,12 @@ class GaussianProcess(Model):
         )
 
     def factor(self, X: FloatArray, scale: FloatArray) -> FloatArray:
-        """L [m, m] with L L^T = I + S K_XX S, S the diagonal matrix of one over the rows' noise deviations [m]."""
+        """L [m, m] with L L^T = I + S K_XX S.
+
+        Args:
+            X: Inputs [m, p].
+            scale: The diagonal of S: one over the rows' noise deviations [m].
+        """
         B = scale[:, None] * self.covariance(X) * scale
         B[np.diag_indices_from(B)] += 1
         return lower_factor(B)

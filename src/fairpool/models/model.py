@@ -1,4 +1,4 @@
-"""What every Bayesian model is: trained on rows, and asked by a game about the parties' pooled data.
+"""What every Bayesian model is: trained on rows, and asked by a game about pooled data.
 
 To add a model, write a class with these members in a file beside this one (for one with weights,
 `WeightModel` has most of them), and a kind for configurations and reward files in

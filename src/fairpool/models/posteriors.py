@@ -125,8 +125,7 @@ class KernelPosterior:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeightPosterior:
-    """Posterior of a model with d weights u, standard normal a priori; it holds no row of
-    anybody's.
+    """Posterior of a model with d weights u, standard normal a priori; it has nobody's rows.
 
     With the precision B = I + sum of A^T D^-1 A = L L^T over the rows' whitened features A:
 

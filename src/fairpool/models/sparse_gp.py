@@ -1,5 +1,6 @@
-"""Sparse Gaussian process, the deterministic training conditional (DTC): theta is f at the inducing
-points.
+"""Sparse Gaussian process: theta is f at the inducing points.
+
+The approximation is the deterministic training conditional (DTC).
 """
 
 from dataclasses import dataclass, replace
@@ -21,8 +22,9 @@ from fairpool.tables.arrays import FloatArray, as_matrix, as_one_set_of_labels, 
 
 @dataclass(frozen=True, eq=False)
 class SparseGaussianProcess(WeightModel):
-    """DTC: the prior covariance K_XX is replaced by Q = K_XU M^-1 K_UX, with M = K_UU + 1e-12
-    diag(K_UU).
+    """DTC: the prior covariance K_XX is replaced by Q = K_XU M^-1 K_UX.
+
+    M is K_UU + 1e-12 diag(K_UU).
 
     Paper: App. E.5 (which writes K_XU^T where the shapes ask for K_XU), Sec. 5.
 
@@ -70,9 +72,9 @@ class SparseGaussianProcess(WeightModel):
             ) from None
 
     def rounding_error_of(self, P: FloatArray) -> float:
-        """How far rounding of M may put a value off; it matters where inducing points are close for
-        the kernel.
+        """How far rounding of M may put a value off.
 
+        It matters where inducing points are close for the kernel.
         v = 1/2 log|M + G| - 1/2 log|M|, G = L_U P L_U^T, changes by 1/2 tr(((M + G)^-1 - M^-1) dM).
         Each entry of M is rounded by some eps of its size, and what matters is the diagonal, as in
         `fairpool.linear_algebra.rounding`:

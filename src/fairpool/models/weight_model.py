@@ -1,8 +1,8 @@
 """What Bayesian linear regression and the sparse Gaussian process share: d weights.
 
-They are standard normal a priori. Everything they learn from a party's rows is a d x d matrix and a d-vector, and these add up over
-rows, batches and parties. So a party can be summarised batch by batch, or by itself, and no row
-needs to travel.
+They are standard normal a priori. Everything they learn from a party's rows is a d x d matrix and a
+d-vector, and these add up over rows, batches and parties. So a party can be summarised batch by
+batch, or by itself, and no row needs to travel.
 """
 
 from abc import abstractmethod
@@ -64,7 +64,14 @@ class WeightModel(Model):
         inputs: int,
         columns: tuple[str, ...] | None = None,
     ) -> WeightPosterior:
-        """The posterior from sums over rows alone: A^T D^-1 A [d, d] and A^T D^-1 (y - prior mean) [d] or [d, k]."""
+        """The posterior from sums over rows alone.
+
+        Args:
+            precision: A^T D^-1 A [d, d].
+            moment: A^T D^-1 (y - prior mean) [d], or [d, k] for k sets of labels.
+            inputs: Number p of input columns.
+            columns: Their names, if known.
+        """
         L = lower_factor(np.eye(len(precision)) + precision)
         weights = cho_solve((L, True), moment, check_finite=False)
         return WeightPosterior(
@@ -144,7 +151,10 @@ class WeightModel(Model):
         return 0.0
 
     def summarise(self, party: Party) -> PartySummary:
-        """A party's sufficient statistics, all that the chain needs of it; add up batches of one party with +."""
+        """A party's sufficient statistics, all that the chain needs of it.
+
+        Those of several batches of one party are added up with +.
+        """
         noise = np.unique(
             self.noise_variance if party.noise_variance is None else party.noise_variance
         )
@@ -167,12 +177,18 @@ class WeightModel(Model):
         )
 
     def moments(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """A^T A [d, d] and A^T (y - prior mean) [d] of some rows, as they are: for batches, checked when summed up."""
+        """A^T A [d, d] and A^T (y - prior mean) [d] of some rows.
+
+        For batches: nothing is checked, the sums are.
+        """
         A = self.whitened_features(X)
         return A.T @ A, A.T @ (y - self.prior_mean_at(X))
 
     def probe(self, inputs: int) -> FloatArray:
-        """Features and prior mean at a few fixed inputs [3, d + 1]; models that agree there have the same features."""
+        """Features and prior mean at a few fixed inputs [3, d + 1].
+
+        Models that agree there have the same features.
+        """
         X = np.sin(np.arange(1.0, 3 * inputs + 1)).reshape(3, inputs)
         return np.column_stack([self.whitened_features(X), self.prior_mean_at(X)])
 

@@ -84,7 +84,7 @@ class Party:
         return np.broadcast_to(noise, len(self))
 
     def refuse_other_model(self, model: FeatureModel) -> None:
-        """Rows suit any model that has features for their columns, and say so when asked for them."""
+        """Rows suit any model; one for other columns says so when it meets them."""
 
     def statistics(self, model: FeatureModel) -> "RowStatistics":
         """What a model with weights learns from the rows."""

@@ -100,7 +100,7 @@ class Statistics(Protocol):
 
     @property
     def unequal_rows(self) -> "UnequalRows | None":
-        """The rows, where their noise variances differ: the precision cannot be scaled as a whole."""
+        """The rows, where their noise variances differ, so that noise affects them differently."""
         ...  # pragma: no cover
 
 

@@ -81,7 +81,7 @@ class PartySummary:
 
     @property
     def label_draws(self) -> int:
-        """Noise N(0, eta I) on the labels is N(0, eta G) on the moment: as many draws as weights."""
+        """As many as weights: noise N(0, eta I) on the labels is N(0, eta G) on the moment."""
         return len(self.moment)
 
     def refuse_other_model(self, model: FeatureModel) -> None:
@@ -167,7 +167,10 @@ class PartySummary:
 
 
 def _is_sum_of_squares(G: FloatArray) -> bool:
-    """Whether G is symmetric and has no negative eigenvalue, but for rounding and whatever the features' units."""
+    """Whether G is symmetric and has no negative eigenvalue, but for rounding.
+
+    The features' units do not matter.
+    """
     if not len(G):
         return True
     H = with_unit_diagonal(G)

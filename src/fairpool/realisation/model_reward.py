@@ -70,9 +70,9 @@ class ModelReward:
         return self.posterior.predict(X)
 
     def predict_table(self, table: Any) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of the target in its own units, for an Arrow-compatible table of named
-        columns.
+        """Mean and variance of the target in its own units, for a table of named columns.
 
+        It may be any that speaks Arrow.
         A level that the model does not know is treated as none of the known ones, with a
         `FairpoolWarning`.
         """

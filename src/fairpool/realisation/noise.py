@@ -17,8 +17,7 @@ from fairpool.tables.arrays import FloatArray
 def label_noise(
     kind: str, eta: Sequence[float], shape: tuple[int, ...], rng: np.random.Generator
 ) -> Iterator[tuple[int, FloatArray]]:
-    """For each recipient i of finite eta_i, its index and noise of that variance, of the given
-    shape.
+    """For each recipient i of finite eta_i, its index and noise of that variance.
 
     Args:
         kind: "nested", or "standardised": the paper's fixed standardised noise (App. E.1), equal up

@@ -1,5 +1,6 @@
-"""Reward files: safetensors with one canonical JSON entry, no pickle; everything is checked before
-it is used.
+"""Reward files: safetensors with one canonical JSON entry, no pickle.
+
+Everything is checked before it is used.
 """
 
 import hashlib

@@ -48,8 +48,9 @@ class Evaluator(Protocol):
 
 
 class Game(ABC):
-    """A value v_C for every coalition C of the parties N = {0, .., n-1}. Subclass it for values of
-    your own.
+    """A value v_C for every coalition C of the parties N = {0, .., n-1}.
+
+    Subclass it for values of your own.
 
     Paper: Sec. 2, Sec. 3. A subclass gives `names` and `value_of_mask`; the rest follows, and can
     be overridden where there is a faster way.
@@ -81,7 +82,7 @@ class Game(ABC):
 
     @property
     def enumerable(self) -> bool:
-        """Whether all 2**n values are known already, or few enough to compute without being asked to."""
+        """Whether all 2**n values are known, or few enough to compute without being asked to."""
         return self.n <= EXACT_LIMIT or self.tabulated
 
     @cached_property
@@ -136,7 +137,10 @@ class Game(ABC):
         return np.ones(len(sizes))
 
     def digest(self) -> str:
-        """A hash of all that the values depend on, to keep them on disk; by default none, and they are not kept."""
+        """A hash of all that the values depend on, to keep them on disk under.
+
+        By default there is none, and they are not kept.
+        """
         return ""
 
     @cached_property

@@ -98,7 +98,10 @@ def monotone(game: Game) -> Verdict:
     if loss >= -tolerance_of(game):
         return Verdict("monotone", True, "another party never makes a coalition's data worth less")
     before, after = float(v[C]), float(v[C | 1 << i])
-    why = f'adding "{game.names[i]}" to {name_of(C, game.names)} lowers its value from {before:.6g} to {after:.6g}'
+    why = (
+        f'adding "{game.names[i]}" to {name_of(C, game.names)} lowers its value from {before:.6g}'
+        f" to {after:.6g}"
+    )
     witness = Witness((game.names[i],), names_of(C, game.names), {"v_C": before, "v_C_with": after})
     return Verdict("monotone", False, why, witness)
 

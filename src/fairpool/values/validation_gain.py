@@ -1,6 +1,4 @@
-"""App. F.3: the value of a coalition's data by what it predicts on a validation set, for
-comparison.
-"""
+"""App. F.3, for comparison: the value of data by what it predicts on a validation set."""
 
 from collections.abc import Sequence
 from functools import cached_property
