@@ -1,16 +1,14 @@
 """Sampled Shapley values: unbiased, with errors that hold, the same for any workers."""
 
 from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fairpool as fp
 from fairpool.contributions.sampling import fewest_evaluations
-from fairpool.contributions.surrogate import BLOCK, FOLDS, Bands, Features, Surrogate
 from tests.support.examples import MODELS
 from tests.support.games import tables
 from tests.support.row_games import exact_contributions, row_game, shapley_weights
@@ -67,7 +65,7 @@ def test_the_95_percent_interval_holds_the_truth_in_95_percent(model, evaluation
 
 
 def coverage_by_groups(n, spread, seeds, evaluations, groups):
-    """How often the 95% interval holds [groups]: of the parties that contribute least to those that contribute most."""
+    """How often the 95% interval holds, from the least contributors to the largest [groups]."""
     sizes = 6 * np.random.default_rng(0).lognormal(sigma=spread, size=n)
     rows = [max(1, int(size)) for size in sizes]
     game, exact = row_game(rows), exact_contributions(rows, shapley_weights(n))
@@ -232,50 +230,3 @@ def test_a_thousand_parties():
         phi.standard_errors[:499], phi.standard_errors[499:998]
     )
     assert np.mean(np.abs(twins) < 1.96) > 0.9
-
-
-@settings(max_examples=settings.default.max_examples // 5)
-@given(st.integers(5, 7), st.integers(0, 1000), st.integers(1, 4))
-def test_the_surrogates_contrasts_are_those_over_all_coalitions(n, seed, most):
-    rng = np.random.default_rng(seed)
-    bands = Bands.of(n, most)
-    assert bands.starts[0] == 2
-    assert bands.starts[-1] == n - 1
-    features = Features.of(rng.uniform(-1, 3, n), rng.uniform(-1, 3, n), bands, 10**6)
-    assert features.groups == 3
-    c = rng.standard_normal(features(np.arange(n)[None] < 2).shape[1])
-    for band, (first, end) in enumerate(zip(bands.starts[:-1], bands.starts[1:], strict=True)):
-        found = []
-        for k in range(first, end):
-            S = np.array([[i in C for i in range(n)] for C in combinations(range(n), k)])
-            u = features(S) @ c
-            found.append([u[S[:, i]].mean() - u[~S[:, i]].mean() for i in range(n)])
-        np.testing.assert_allclose(
-            features.contrasts(band, c), np.mean(found, axis=0), rtol=1e-9, atol=1e-9
-        )
-
-
-@pytest.mark.parametrize("samples", [60, BLOCK, 2 * BLOCK + 37])
-def test_each_part_is_fitted_on_the_others_however_many_blocks(samples):
-    rng, n = np.random.default_rng(0), 7
-    S = rng.random((samples, n)).argsort(axis=1) < rng.integers(2, n - 1, samples)[:, None]
-    v, weight = rng.standard_normal(samples), rng.uniform(0.5, 2, samples)
-    features = Features.of(rng.random(n), rng.random(n), Bands.of(n, 40), samples)
-    left = Surrogate.fitted(features, S, v, weight).leaves(S, v)
-    A, fold = features(S), np.arange(samples) % FOLDS
-    for f in range(FOLDS):
-        own, W = fold == f, weight[fold != f]
-        c = np.linalg.lstsq(A[~own] * W[:, None], v[~own] * W, rcond=None)[0]
-        np.testing.assert_allclose(left[own], v[own] - A[own] @ c, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("n", "most"), [(4, 40), (5, 40), (43, 40), (44, 40), (100, 40), (1000, 40)]
-)
-def test_bands_hold_every_size_once(n, most):
-    bands = Bands.of(n, most)
-    k = np.arange(2, n - 1)
-    assert bands.widths.sum() == len(k)
-    assert (bands.widths >= 1).all()
-    assert len(bands.widths) <= most + 1
-    assert (np.bincount(bands.of_sizes(k)) == bands.widths).all()

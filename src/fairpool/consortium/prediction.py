@@ -14,7 +14,7 @@ from fairpool.consortium.fault_texts import fault_texts
 from fairpool.consortium.faults import Columns
 from fairpool.consortium.intake import survey
 from fairpool.consortium.tables import Source, column_names, read_batches, sha256
-from fairpool.contributions.sampling import Z_95
+from fairpool.contributions.estimates import Z_95
 from fairpool.errors import DataError
 from fairpool.model_kinds import kind_of
 from fairpool.notes import Note

@@ -1,5 +1,4 @@
-"""The Banzhaf index from some of the coalitions: random ones, each with its complement, and a
-linear fit.
+"""The Banzhaf index from some of the coalitions: random ones, their complements, a linear fit.
 
 With s_i = 1 for i in C and -1 otherwise, every C as likely, party i's index is 2 E[s_i v_C]: twice
 its coefficient in the best linear approximation of v. Half the difference of v_C and of the
@@ -15,38 +14,101 @@ size as often, and each pair is weighted by how likely it is among all coalition
 it was to be drawn.
 
 The fit need not be right for the standard errors to hold: they are White's, corrected for leverage
-("HC3").
+("HC3"). The chapter docs/sampling.md derives every step.
 """
 
+from dataclasses import dataclass
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
-from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.compute.workers import Workers
-from fairpool.contributions.sampling import CHUNK, Z_95, Estimate, Memberships, known_coalitions
+from fairpool.contributions.estimates import (
+    SAMPLES_PER_TASK,
+    Estimate,
+    Marginals,
+    Memberships,
+    known_coalitions,
+    largest_magnitude,
+    random_coalitions,
+    refuse_large_sample,
+    widening,
+)
 from fairpool.tables.arrays import TINY, FloatArray
 from fairpool.values import Game
 from fairpool.values.game import Evaluator
 
 PAIRS_PER_PARTY = 5
-"""At least: a coefficient needs several samples, and so does its error."""
+"""How many pairs there are at least for every party.
+
+A coefficient needs several samples, and so does its error.
+"""
 
 FEWEST_PAIRS = 32
-"""However few parties there are."""
+"""How many pairs there are at least, however few parties there are."""
 
 EVENLY = 0.25
-"""Of the coalitions, the share that has every size as often."""
+"""The share of the coalitions that has every size as often."""
 
 RANK = 1e-10
 """Terms that say the same to this relative precision count as one."""
 
 BYTES_PER_SIGN = 46
-"""Of a pair and a party, at most: its membership, its sign, and what the fit needs of it."""
+"""How much memory a pair takes for every party, at most.
 
-Task = tuple[int, int, int]
-"""Seed, the first pair's number, and how many pairs."""
+That is the party's membership, its sign, and what the fit computes from it.
+"""
+
+PAIRS_STREAM = 3
+"""The last number of the seed that coalitions are drawn with; `sampling` has other ones."""
+
+
+class PairTask(NamedTuple):
+    """Coalitions that a worker draws and values with their complements.
+
+    Its text names the results that are kept on disk.
+
+    Attributes:
+        seed: The seed of the whole estimate.
+        first: The number of its first pair.
+        pairs: How many pairs it has.
+    """
+
+    seed: int
+    first: int
+    pairs: int
+
+
+@dataclass(frozen=True, eq=False)
+class SizeProbabilities:
+    """How likely each size of a coalition is [n + 1 each].
+
+    Attributes:
+        among_all: Where every coalition is as likely.
+        among_drawn: In the sample.
+    """
+
+    among_all: FloatArray
+    among_drawn: FloatArray
+
+    @classmethod
+    def of(cls, n: int) -> "SizeProbabilities":
+        """Those of n parties."""
+        among_all = np.array([comb(n, size) / 2**n for size in range(n + 1)])
+        evenly = EVENLY / (n + 1)
+        return cls(among_all, (1 - EVENLY) * among_all + evenly)
+
+    def weights(self, coalitions: Memberships) -> FloatArray:
+        """How much more likely each coalition is among all than in the sample [N]."""
+        return np.asarray((self.among_all / self.among_drawn)[coalitions.sum(axis=1)])
+
+
+class Fit(NamedTuple):
+    """Coefficients of some terms, and their standard errors [terms each]."""
+
+    coefficients: FloatArray
+    standard_errors: FloatArray
 
 
 def fewest_evaluations(n: int) -> int:
@@ -55,7 +117,12 @@ def fewest_evaluations(n: int) -> int:
 
 
 def estimate(game: Game, seed: int, evaluations: int, workers: Workers) -> Estimate:
-    """Value so many coalitions, and fit.
+    """Value as many coalitions as may be valued, and fit.
+
+    1. Draw coalitions, and value each and its complement.
+    2. Fit the halves of their differences by the parties' signs and the two cubic terms.
+    3. The index is twice the coefficient of the party's sign.
+    4. Move it to within the bounds that hold for submodular values.
 
     The samples follow from the seed, so the result does not depend on the number of workers.
 
@@ -65,91 +132,89 @@ def estimate(game: Game, seed: int, evaluations: int, workers: Workers) -> Estim
         evaluations: How many coalitions to value at most, at least `fewest_evaluations`.
         workers: Who does it.
     """
-    known = known_coalitions(game.n)
+    n = game.n
+    known = known_coalitions(n)
     pairs = (evaluations - known) // 2
-    refuse_beyond_memory(
-        BYTES_PER_SIGN * pairs * game.n,
-        f"a sample of {evaluations} coalitions of {game.n} parties",
-        "give fewer evaluations",
-    )
-    tasks = [(seed, start, min(CHUNK, pairs - start)) for start in range(0, pairs, CHUNK)]
+    refuse_large_sample(BYTES_PER_SIGN * pairs * n, evaluations, n)
+    tasks = _tasks(seed, pairs)
     differences = workers.map(
         half_differences,
         game.evaluator,
         tasks,
-        "valuing sampled coalitions",
+        doing="valuing sampled coalitions",
         digest=game.evaluator.digest,
     )
-    sampled = np.concatenate([coalitions(game.n, task) for task in tasks])
-    signs = np.where(sampled, 1.0, -1.0)
-    terms = np.column_stack([signs, _cubic(signs, np.ones(game.n)), _cubic(signs, game.alone)])
-    likely, drawn = _likely_sizes(game.n)
-    weight = (likely / drawn)[sampled.sum(axis=1)]
-    coefficients, errors = _fit(terms, np.concatenate(differences), weight)
-    phi, errors = _within_bounds(game, 2 * coefficients[: game.n], 2 * errors[: game.n])
-    return Estimate(phi, errors, known + 2 * pairs)
+    drawn = np.concatenate([coalitions(n, task) for task in tasks])
+    weights = SizeProbabilities.of(n).weights(drawn)
+    fit = _fit(_terms(drawn, game.alone), np.concatenate(differences), weights)
+    index = 2 * fit.coefficients[:n]
+    errors = 2 * fit.standard_errors[:n]
+    if game.properties_proved:
+        bounds = Marginals.of(game)
+        index = bounds.clip(index)
+        errors = bounds.limit(errors)
+    return Estimate(values=index, standard_errors=errors, evaluations=known + 2 * pairs)
 
 
-def coalitions(n: int, task: Task) -> Memberships:
+def _tasks(seed: int, pairs: int) -> list[PairTask]:
+    """All pairs, in parts of which each is one worker's task."""
+    tasks = []
+    for first in range(0, pairs, SAMPLES_PER_TASK):
+        own_pairs = min(SAMPLES_PER_TASK, pairs - first)
+        tasks.append(PairTask(seed, first, own_pairs))
+    return tasks
+
+
+def coalitions(n: int, task: PairTask) -> Memberships:
     """The task's random coalitions [N, n]; their complements belong to it as well."""
-    seed, start, count = task
-    rng = np.random.default_rng([seed, start, 3])
-    _, drawn = _likely_sizes(n)
-    k = rng.choice(n + 1, size=count, p=drawn)
-    ranks = rng.random((count, n)).argsort(axis=1).argsort(axis=1)
-    return np.asarray(ranks < k[:, None])
+    rng = np.random.default_rng([task.seed, task.first, PAIRS_STREAM])
+    # Sizes first, then members: the draws' order is part of what a seed means.
+    among_drawn = SizeProbabilities.of(n).among_drawn
+    sizes = rng.choice(n + 1, size=task.pairs, p=among_drawn)
+    return random_coalitions(rng, sizes, n)
 
 
-def _likely_sizes(n: int) -> tuple[FloatArray, FloatArray]:
-    """How likely each size is among all coalitions, and among those drawn [n + 1 each]."""
-    likely = np.array([comb(n, k) / 2**n for k in range(n + 1)])
-    return likely, (1 - EVENLY) * likely + EVENLY / (n + 1)
-
-
-def half_differences(evaluator: Evaluator, task: Task) -> FloatArray:
+def half_differences(evaluator: Evaluator, task: PairTask) -> FloatArray:
     """Half of v_C less the complement's value, for the task's coalitions [N]."""
-    S = coalitions(evaluator.n, task)
-    return np.asarray((evaluator.values_of(S) - evaluator.values_of(~S)) / 2)
+    drawn = coalitions(evaluator.n, task)
+    return np.asarray((evaluator.values_of(drawn) - evaluator.values_of(~drawn)) / 2)
+
+
+def _terms(drawn: Memberships, alone: FloatArray) -> FloatArray:
+    """What the differences are fitted by: the parties' signs and two cubic terms [N, n + 2]."""
+    signs = np.where(drawn, 1.0, -1.0)
+    of_size = _cubic(signs, np.ones(signs.shape[1]))
+    of_values = _cubic(signs, alone)
+    return np.column_stack([signs, of_size, of_values])
 
 
 def _cubic(signs: FloatArray, weights: FloatArray) -> FloatArray:
-    """The cube of each sample's weighted sum of signs, less its best linear approximation over all
-    signs [N].
+    """The cube of each sample's weighted sum of signs, less its best linear approximation [N].
 
-    E[s_i (sum_j w_j s_j)^3] = 3 w_i sum_j w_j^2 - 2 w_i^3.
+    That is the best over all signs:  E[s_i (sum_j w_j s_j)^3] = 3 w_i sum_j w_j^2 - 2 w_i^3.
     """
-    w = weights / max(
-        float(np.abs(weights).max()), TINY
-    )  # squares must neither overflow nor vanish
+    w = weights / largest_magnitude(weights)  # squares must neither overflow nor vanish
     w = w / max(float(np.linalg.norm(w)), TINY)
-    return np.asarray((signs @ w) ** 3 - signs @ (3 * w * (w @ w) - 2 * w**3))
+    linear = 3 * w * (w @ w) - 2 * w**3
+    return np.asarray((signs @ w) ** 3 - signs @ linear)
 
 
-def _fit(
-    terms: FloatArray, differences: FloatArray, weight: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The terms' coefficients by weighted least squares, and their standard errors [q each]."""
-    unit = max(float(np.abs(differences).max()), TINY)
-    differences = differences / unit * np.sqrt(weight)  # squares must neither overflow nor vanish
-    terms = terms * np.sqrt(weight)[:, None]
+def _fit(terms: FloatArray, differences: FloatArray, weights: FloatArray) -> Fit:
+    """Weighted least squares, with standard errors that hold where the terms explain not all."""
+    unit = largest_magnitude(differences)  # squares must neither overflow nor vanish
+    # Rows times the roots of their weights make ordinary least squares weighted.
+    root = np.sqrt(weights)
+    differences = differences / unit * root
+    terms = terms * root[:, None]
     # The two cubic terms are the same where all parties are worth the same alone: hence the
     # pseudo-inverse.
-    parts = terms @ np.linalg.pinv(
-        terms.T @ terms, rcond=RANK, hermitian=True
-    )  # of samples in coefficients
-    coefficients = parts.T @ differences
-    leverage = np.einsum("sq,sq->s", parts, terms)
-    missed = (differences - terms @ coefficients) / (1 - leverage)
-    errors = np.sqrt((parts**2).T @ missed**2)
-    widening = stdtrit(len(terms) - terms.shape[1], 0.975) / Z_95  # so that 1.96 errors are 95%
-    return unit * coefficients, unit * errors * widening
-
-
-def _within_bounds(
-    game: Game, phi: FloatArray, errors: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Of submodular values, what party i adds lies between what it adds as the last and as the first."""
-    if not game.properties_proved:
-        return phi, errors
-    least, most = game.total - game.without_one, game.alone
-    return np.clip(phi, least, most), np.minimum(errors, np.maximum(most - least, 0.0))
+    inverse = np.linalg.pinv(terms.T @ terms, rcond=RANK, hermitian=True)
+    influence = terms @ inverse  # of each sample on each coefficient
+    coefficients = influence.T @ differences
+    leverage = np.einsum("sq,sq->s", influence, terms)
+    residuals = differences - terms @ coefficients
+    # HC3: what a sample would miss if it had not taken part in the fit.
+    left_out_residuals = residuals / (1 - leverage)
+    errors = np.sqrt((influence**2).T @ left_out_residuals**2)
+    degrees_of_freedom = len(terms) - terms.shape[1]
+    return Fit(unit * coefficients, unit * errors * widening(degrees_of_freedom))

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.contributions.sampling import Z_95
+from fairpool.contributions.estimates import Z_95
 from fairpool.tables.arrays import FloatArray
 
 
