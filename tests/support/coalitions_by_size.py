@@ -16,3 +16,8 @@ def contrasts_over_all(coalitions, values):
     return np.array(
         [values[coalitions[:, i]].mean() - values[~coalitions[:, i]].mean() for i in parties]
     )
+
+
+def all_coalitions(n):
+    """Every coalition of n parties, as memberships, in the order of their bitmasks."""
+    return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)

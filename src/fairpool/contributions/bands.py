@@ -27,7 +27,7 @@ class Bands:
     def of(cls, n: int, most: int) -> "Bands":
         """At most about `most` bands, the wider the larger the sizes.
 
-        Values of small coalitions differ most from one size to the next.
+        Values of small coalitions differ most.
         """
         if n - 3 <= most:
             return cls(np.arange(2, max(n, 3)))

@@ -161,7 +161,7 @@ def _tasks(seed: int, pairs: int) -> list[PairTask]:
     tasks = []
     for first in range(0, pairs, SAMPLES_PER_TASK):
         own_pairs = min(SAMPLES_PER_TASK, pairs - first)
-        tasks.append(PairTask(seed, first, own_pairs))
+        tasks.append(PairTask(seed=seed, first=first, pairs=own_pairs))
     return tasks
 
 

@@ -233,8 +233,9 @@ def _tasks(sizes: NDArray[np.int64], *, seed: int, round_number: int) -> list[Sa
     """The round's coalitions, in parts of which each is one worker's task."""
     tasks = []
     for first in range(0, len(sizes), SAMPLES_PER_TASK):
-        own_sizes = sizes[first : first + SAMPLES_PER_TASK].tolist()
-        task = SampleTask(seed, round_number, first=first, sizes=tuple(own_sizes))
+        # Plain numbers: the task's text, which names its results on disk, must not depend on numpy.
+        own_sizes = tuple(sizes[first : first + SAMPLES_PER_TASK].tolist())
+        task = SampleTask(seed=seed, round_number=round_number, first=first, sizes=own_sizes)
         tasks.append(task)
     return tasks
 
