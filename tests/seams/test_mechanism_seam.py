@@ -1,4 +1,4 @@
-"""Mechanisms: how to add another way to weaken rewards, carried from the configuration to the letter."""
+"""Mechanisms: another way to weaken rewards, carried from the configuration to the letter."""
 
 import json
 

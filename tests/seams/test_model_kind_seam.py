@@ -1,4 +1,4 @@
-"""Model kinds: how to add one, carried from the configuration to letter, reward file and prediction."""
+"""Model kinds: a new one, carried from the configuration to letter, file and prediction."""
 
 import json
 from dataclasses import dataclass, replace
