@@ -75,10 +75,10 @@ def test_what_all_tasks_need_is_on_every_worker_once(running):
     with connected(running.address) as client:
         workers = Workers(client.get_executor())
         first = space.values(workers)
-        [(_, placed)] = workers._placed
+        placed = workers._last_placement.place
         assert len(client.who_has([placed])[placed.key]) == 2
         np.testing.assert_array_equal(space.values(workers), first)
-        assert workers._placed[0][1] is placed
+        assert workers._last_placement.place is placed
 
 
 def test_a_validation_gain_and_a_client_instead_of_its_executor(running):

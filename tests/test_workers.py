@@ -4,6 +4,7 @@ kept on disk.
 
 import os
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 
 import numpy as np
@@ -49,11 +50,11 @@ def test_what_all_tasks_need_goes_to_the_workers_once(processes):
     )
     workers = Workers(processes)
     first = space.values(workers)
-    [(_, placed)] = workers._placed
+    placed = workers._last_placement.place
     assert placed.path.parent.stat().st_mode & 0o077 == 0  # for this user alone
     assert placed.path.stat().st_size > 8 * space.P.size
     np.testing.assert_array_equal(space.values(workers), first)
-    assert len(workers._placed) == 1
+    assert workers._last_placement.place is placed  # not sent a second time
     path = placed.path
     del placed, workers
     assert not path.exists()
@@ -87,6 +88,14 @@ def test_functions_of_the_library_warn_of_their_workers_notes_and_leave_those_of
         workers = Workers(broken)
         function(game(), executor=workers)
         assert [note.code for note in workers.notes] == ["worker died"]
+
+
+def test_a_copy_of_workers_adds_its_notes_to_theirs():
+    broken = ThreadPoolExecutor(1)
+    broken.submit = lambda *_: (_ for _ in ()).throw(BrokenExecutor("gone"))
+    workers = Workers(broken)
+    game().values(replace(workers, checkpoint=None))
+    assert [note.code for note in workers.notes] == ["worker died"]
 
 
 def test_progress_counts_what_is_done():

@@ -1,3 +1,4 @@
-"""Who computes, where results are kept meanwhile, and how files are written: nothing here knows
-what is computed.
+"""Who computes, where results are kept meanwhile, and how files are written.
+
+Nothing here knows what is computed.
 """

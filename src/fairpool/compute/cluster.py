@@ -30,15 +30,18 @@ def open_executor(
     if cluster is not None:
         with _connected(cluster) as client:
             yield client.get_executor()
-    elif jobs == 1:
+        return
+    if jobs == 1:
         yield None
-    else:
-        with (ProcessPoolExecutor if processes else ThreadPoolExecutor)(jobs) as pool:
-            try:
-                yield pool
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        return
+    pool_kind = ProcessPoolExecutor if processes else ThreadPoolExecutor
+    with pool_kind(jobs) as pool:
+        try:
+            yield pool
+        except BaseException:
+            # Somebody who presses Ctrl-C should not wait for all tasks that are in the queue.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 @contextmanager
@@ -49,13 +52,11 @@ def _connected(address: str) -> Iterator[Any]:
         raise ClusterError(
             "--cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'"
         ) from None
-    logging.getLogger("distributed").setLevel(
-        logging.CRITICAL
-    )  # what goes wrong is said by our own errors
+    # Our own errors say what goes wrong; Dask's log would say it a second time.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        kind = asyncio.run(
-            _kind_of(address)
-        )  # first: a client that fails to connect leaves a traceback behind
+        # This comes first because a client that fails to connect leaves a traceback behind.
+        kind = asyncio.run(_kind_of(address))
         if kind != "Scheduler":
             raise ClusterError(_refusal(address, f"it is that of a Dask {kind}"))
         client: Any = Connection(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
@@ -67,7 +68,8 @@ def _connected(address: str) -> Iterator[Any]:
             f" ({type(error).__name__}); start one with"
             " `dask scheduler`, and give its address as tcp://HOST:PORT"
         ) from None
-    except Exception as error:  # whatever can become of an answer that is not Dask's, or of an address that is none
+    except Exception as error:
+        # Something else than Dask may answer anything at all, and the address may be none.
         raise ClusterError(_refusal(address, str(error) or type(error).__name__)) from None
     try:
         _check_workers(client, address)
@@ -78,12 +80,12 @@ def _connected(address: str) -> Iterator[Any]:
 
 
 async def _kind_of(address: str) -> str:
-    """What kind of Dask process answers: "Scheduler", one hopes."""
+    """The kind of Dask process that answers, which should be "Scheduler"."""
     from distributed.comm.core import connect
     from distributed.core import send_recv
 
-    # Dask's own limit ends once there is a connection, but something else than Dask may then be
-    # silent for ever.
+    # Dask's own time limit ends once there is a connection, but something else than Dask may then
+    # be silent for ever.
     async with asyncio.timeout(SECONDS):
         comm = await connect(address, timeout=SECONDS)  # type: ignore[no-untyped-call]
         try:
@@ -98,15 +100,17 @@ def _refusal(address: str, why: str) -> str:
 
 
 def _check_workers(client: Any, address: str) -> None:
-    # A function of Python's own: one of ours could not even be asked for where fairpool is missing.
-    found = client.run(version, "fairpool", on_error="return")
-    if not found:
+    # This calls a function of Python's own, because a worker without fairpool cannot load ours.
+    version_of_worker = client.run(version, "fairpool", on_error="return")
+    if not version_of_worker:
         raise ClusterError(
             f"the Dask cluster at {address} has no workers; start some: dask worker {address}"
         )
-    for worker, there in found.items():
-        if there != __version__:
-            has = (
-                f"has fairpool {there}" if isinstance(there, str) else f"has no fairpool ({there})"
-            )
-            raise ClusterError(f"the worker {worker} {has}; install fairpool {__version__} there")
+    for worker, installed in version_of_worker.items():
+        if installed == __version__:
+            continue
+        if isinstance(installed, str):
+            has = f"has fairpool {installed}"
+        else:  # the error that looking for it gave
+            has = f"has no fairpool ({installed})"
+        raise ClusterError(f"the worker {worker} {has}; install fairpool {__version__} there")

@@ -8,7 +8,13 @@ from fairpool.errors import RewardFileError
 
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Write a file so that it is there as a whole or not at all; by default readable as an ordinary file is."""
+    """Write a file so that it is there as a whole or not at all.
+
+    Args:
+        path: The file, in a folder that exists.
+        content: All of it.
+        mode: Who may read it; by default everybody, as with an ordinary file.
+    """
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:

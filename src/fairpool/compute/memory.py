@@ -15,17 +15,17 @@ LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_by
 
 def machine_memory() -> int:
     """Bytes of memory that this process may use at most, as far as the system tells."""
-    sizes = [
-        os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        if hasattr(os, "sysconf")
-        else sys.maxsize
-    ]
+    if hasattr(os, "sysconf"):
+        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    else:  # Windows does not tell
+        physical = sys.maxsize
+    sizes = [physical]
     for file in LIMITS:
         try:
             text = Path(file).read_text().strip()
         except OSError:
             continue
-        if text.isdigit():
+        if text.isdigit():  # it is "max" where there is no limit
             sizes.append(int(text))
     return min(sizes)
 
@@ -41,7 +41,6 @@ def refuse_beyond_memory(needed: float, what: str, way_out: str) -> None:
     usable = USABLE * machine_memory()
     if needed > usable:
         raise DataError(
-            f"{what} needs about {needed / 2**30:.3g} GiB of memory, and there are"
-            f" {usable / 2**30:.3g} to use;"
-            f" {way_out}"
+            f"{what} needs about {needed / 2**30:.3g} GiB of memory,"
+            f" and there are {usable / 2**30:.3g} to use; {way_out}"
         )
