@@ -65,8 +65,8 @@ def _connected(address: str) -> Iterator[Any]:
     except OSError as error:
         raise ClusterError(
             f"no Dask scheduler answers at {address} within {SECONDS} seconds"
-            f" ({type(error).__name__}); start one with"
-            " `dask scheduler`, and give its address as tcp://HOST:PORT"
+            f" ({type(error).__name__}); start one with `dask scheduler`,"
+            " and give its address as tcp://HOST:PORT"
         ) from None
     except Exception as error:
         # Something else than Dask may answer anything at all, and the address may be none.

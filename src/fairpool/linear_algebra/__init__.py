@@ -1,1 +1,1 @@
-"""Dense linear algebra: factors, log-determinants, stacks of them, elimination; how exact they are."""
+"""Dense linear algebra: factors, log-determinants, elimination, and how exact they are."""

@@ -21,8 +21,9 @@ TASK_PARTIES = 12
 """A task is at most all coalitions of this many last parties, given a choice for the others."""
 
 FIRST_CHOICES = 3
-"""Where there are fewer parties, tasks choose for this many: each must redo the eliminations of its
-choice.
+"""Where there are fewer parties, tasks choose for this many.
+
+It is small because each task must redo the eliminations of its choice.
 """
 
 TAIL = 2
@@ -48,70 +49,115 @@ class Elimination:
         """1/2 log-determinant of every coalition [2**n]; bit k is block k."""
         n = len(self.sizes)
         alone = workers.executor is None and workers.checkpoint is None
-        first = 0 if alone else max(min(max(n - TASK_PARTIES, FIRST_CHOICES), n - TAIL), 0)
+        # Without workers or a checkpoint there is nothing to divide the work for.
+        first = 0 if alone else _first_choices(n)
         tasks = [(choice, first) for choice in range(1 << first)]
-        parts = workers.map(coalition_values, self, tasks, "valuing coalitions", digest=digest)
+        parts = workers.map(
+            coalition_values, self, tasks, doing="valuing coalitions", digest=digest
+        )
         return np.stack(parts, axis=1).ravel()  # the first blocks' bits are the lowest
 
 
+def _first_choices(n: int) -> int:
+    """For how many of n blocks a task makes a choice."""
+    wanted = max(n - TASK_PARTIES, FIRST_CHOICES)
+    possible = max(n - TAIL, 0)
+    return min(wanted, possible)
+
+
 def coalition_values(elimination: Elimination, task: tuple[int, int]) -> FloatArray:
-    """The values of all coalitions that agree with one choice for the first blocks [2**(n -
-    first)].
+    """The values of the coalitions that agree with a choice for the first blocks [2**(n - first)].
 
     Args:
         elimination: The matrix.
         task: The choice, a bitmask, and for how many blocks it is.
     """
     choice, first = task
-    B, value = elimination.B, 0.0
+    B = elimination.B
+    value = 0.0
     for k, size in enumerate(elimination.sizes[:first]):
-        gain, rest = _eliminate(B, size) if choice >> k & 1 else (0.0, B[size:, size:])
-        B, value = rest, value + gain
-    sizes = elimination.sizes[first:]
-    n = len(sizes)
-    v = np.full(1 << n, value)
-    tail = max(n - TAIL, 0)
-    k = sum(sizes[tail:])
-    stack = np.empty((max(STACK_BYTES // (8 * max(k, 1) ** 2), 1), k, k))
-    waiting: list[int] = []
+        if choice >> k & 1:
+            gain, B = _eliminate(B, size)
+            value += gain
+        else:
+            B = _drop(B, size)
+    walk = _Walk(elimination.sizes[first:])
+    walk.visit(B, depth=0, mask=0, value=value)
+    walk.finish()
+    return walk.v
 
-    def visit(B: FloatArray, depth: int, mask: int, value: float) -> None:
-        if depth == tail:
-            v[mask] = value
-            stack[len(waiting)] = B.T
-            waiting.append(mask)
-            if len(waiting) == len(stack):
-                flush()
+
+class _Walk:
+    """The values v [2**n] of all coalitions of some blocks, choosing for one block after another.
+
+    The last TAIL blocks are reached most often and are small, so that calls would cost more than
+    arithmetic. Their matrices wait in a stack until it is full, and are factorised in one call.
+    """
+
+    def __init__(self, sizes: tuple[int, ...]) -> None:
+        n = len(sizes)
+        self.v = np.empty(1 << n)
+        self.sizes = sizes
+        self.tail = max(n - TAIL, 0)
+        rows = sum(sizes[self.tail :])
+        matrix_bytes = 8 * max(rows, 1) ** 2
+        self.stack = np.empty((max(STACK_BYTES // matrix_bytes, 1), rows, rows))
+        self.waiting: list[int] = []  # the coalition that each matrix of the stack belongs to
+
+    def visit(self, B: FloatArray, *, depth: int, mask: int, value: float) -> None:
+        """Value every coalition that has the blocks of `mask` and perhaps some from `depth` on.
+
+        Args:
+            B: The matrix of the blocks from `depth` on, given those of `mask`.
+            depth: The first block that is not chosen for yet.
+            mask: The blocks chosen so far.
+            value: What these are worth.
+        """
+        if depth == self.tail:
+            self.v[mask] = value
+            # Upper triangles count here and lower ones in `log_diagonals`.
+            self.stack[len(self.waiting)] = B.T
+            self.waiting.append(mask)
+            if len(self.waiting) == len(self.stack):
+                self.finish()
             return
-        size = sizes[depth]
-        visit(B[size:, size:], depth + 1, mask, value)
+        size = self.sizes[depth]
+        self.visit(_drop(B, size), depth=depth + 1, mask=mask, value=value)
         gain, rest = _eliminate(B, size)
-        visit(rest, depth + 1, mask | 1 << depth, value + gain)
+        self.visit(rest, depth=depth + 1, mask=mask | 1 << depth, value=value + gain)
 
-    def flush() -> None:
-        # The last blocks are many and small: one call for a whole stack of them. One factor of the
-        # last two is worth two coalitions: its first part is the factor of the first of them.
-        masks = np.array(waiting, dtype=np.intp)
-        for start in range(tail, n):
-            skipped = sum(sizes[tail:start])
-            logs = log_diagonals(stack[: len(masks), skipped:, skipped:])
+    def finish(self) -> None:
+        """Value the coalitions that wait in the stack, joined by each choice of the last blocks."""
+        masks = np.array(self.waiting, dtype=np.intp)
+        n = len(self.sizes)
+        # One factor of the last two blocks is worth two coalitions: its first part is the factor of
+        # the first of them.
+        for start in range(self.tail, n):
+            skipped = sum(self.sizes[self.tail : start])
+            logs = log_diagonals(self.stack[: len(masks), skipped:, skipped:])
+            joined = 0
             for end in range(start + 1, n + 1):
-                joined = sum(1 << depth for depth in range(start, end))
-                v[masks | joined] = v[masks] + logs[:, : sum(sizes[start:end])].sum(axis=1)
-        waiting.clear()
+                joined |= 1 << end - 1
+                rows = sum(self.sizes[start:end])
+                self.v[masks | joined] = self.v[masks] + logs[:, :rows].sum(axis=1)
+        self.waiting.clear()
 
-    visit(B, 0, 0, value)
-    if waiting:
-        flush()
-    return v
+
+def _drop(B: FloatArray, size: int) -> FloatArray:
+    """The others' matrix without the first `size` rows."""
+    return B[size:, size:]
 
 
 def _eliminate(B: FloatArray, size: int) -> tuple[float, FloatArray]:
-    """The first `size` rows' 1/2 log-determinant, and the others' matrix given them. Only upper triangles count."""
+    """The first `size` rows' 1/2 log-determinant, and the others' matrix given them.
+
+    Only upper triangles count.
+    """
     U, failed = dpotrf(B[:size, :size], lower=0, clean=0)
     gain = nan if failed else float(np.log(U.diagonal()).sum())
     if not isfinite(gain):
-        block = np.triu(B[:size, :size])
-        raise KernelError(not_positive_definite(block + np.triu(block, 1).T))
+        upper = np.triu(B[:size, :size])
+        raise KernelError(not_positive_definite(upper + np.triu(upper, 1).T))
     W, _ = dtrtrs(U, B[:size, size:], lower=0, trans=1)
+    # The Schur complement, B_rest - W^T W.
     return gain, dsyrk(-1.0, W, beta=1.0, c=B[size:, size:], trans=1, lower=0)

@@ -9,7 +9,9 @@ from fairpool.tables.arrays import FloatArray
 
 def half_log_determinant(B: FloatArray) -> float:
     """1/2 log|B| of one matrix [k, k]."""
-    return float(np.log(np.diag(lower_factor(B))).sum()) if len(B) else 0.0
+    if not len(B):  # the rows of no party
+        return 0.0
+    return float(np.log(np.diag(lower_factor(B))).sum())
 
 
 def half_log_determinants(B: FloatArray) -> FloatArray:
@@ -18,16 +20,25 @@ def half_log_determinants(B: FloatArray) -> FloatArray:
 
 
 def log_diagonals(B: FloatArray) -> FloatArray:
-    """The logarithms of the diagonals of the Cholesky factors of a stack of matrices [s, k, k], as
-    [s, k].
+    """The logarithms of the diagonals of Cholesky factors, as [s, k].
 
-    Only lower triangles count.
+    Args:
+        B: A stack of matrices [s, k, k]; only their lower triangles count.
     """
     try:
         L = np.linalg.cholesky(B)
-        if not np.isfinite(np.diagonal(L, axis1=1, axis2=2)).all():
+        diagonals = np.diagonal(L, axis1=1, axis2=2)
+        if not np.isfinite(diagonals).all():
             raise np.linalg.LinAlgError
     except np.linalg.LinAlgError:
-        bad = [b for b in B if not np.isfinite(b).all() or np.linalg.eigvalsh(b)[0] <= 0]
-        raise KernelError(not_positive_definite((bad or [B[0]])[0])) from None
-    return np.asarray(np.log(np.diagonal(L, axis1=1, axis2=2)))
+        raise KernelError(not_positive_definite(_worst_of(B))) from None
+    return np.asarray(np.log(diagonals))
+
+
+def _worst_of(B: FloatArray) -> FloatArray:
+    """The first matrix of a stack [s, k, k] that has no Cholesky factor."""
+    for matrix in B:
+        if not np.isfinite(matrix).all() or np.linalg.eigvalsh(matrix)[0] <= 0:
+            return np.asarray(matrix)
+    # All eigenvalues may come out positive where the factorisation failed by rounding alone.
+    return np.asarray(B[0])
