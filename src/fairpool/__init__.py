@@ -1,9 +1,9 @@
 """fairpool: pool data, be paid back in models, fairly.
 
-    parties' tables -> v_C, the value of every coalition's data      InformationGain
-                    -> phi_i, Shapley values                         shapley
-                    -> r_i, rho-fair rewards                         RewardScheme, check_incentives
-                    -> one model per party, worth just its reward    realise
+    parties' tables -> v_C, the value of every coalition's data       InformationGain
+                    -> phi_i, Shapley values                          shapley
+                    -> r_i, rho-fair rewards                          RewardScheme, check_incentives
+                    -> one model per party, worth exactly its reward  realise
 
 and all of it at once: `collaborate`.
 
@@ -13,7 +13,8 @@ and all of it at once: `collaborate`.
 >>> x = np.linspace(0, 1, 30)[:, None]
 >>> y = np.sin(6 * x[:, 0])
 >>> parties = [fp.Party("north", x[:20], y[:20]), fp.Party("south", x[20:], y[20:])]
->>> result = fp.collaborate(parties, fp.GaussianProcess(RBF(0.2), noise_variance=0.1), rho="rational", rng=1)
+>>> model = fp.GaussianProcess(RBF(0.2), noise_variance=0.1)
+>>> result = fp.collaborate(parties, model, rho="rational", rng=1)
 >>> print(result.explain()[0])
 north receives the best model, because nobody contributes more.
 >>> mean, variance = result.models[1].predict([[0.5]])
@@ -118,8 +119,9 @@ HOMES = {
     "shapley": "contributions",
     "standalone": "contributions",
 }
-"""The module that each public name comes from; it is loaded when the name is first used, since few
-programs use all.
+"""The module that each public name comes from.
+
+It is loaded when the name is first used, since few programs use all.
 """
 
 
@@ -127,15 +129,15 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-if (
-    not TYPE_CHECKING
-):  # for a type checker, which has the imports above, it would turn every misspelt name into one
+# A type checker has the imports above; with this function it would accept every misspelt name.
+if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         if name in HOMES:
-            found = getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
-            globals()[name] = found  # from now on it is found without asking here
-            return found
+            home = import_module(f"{__name__}.{HOMES[name]}")
+            value = getattr(home, name)
+            globals()[name] = value  # from now on Python does not call this function for it
+            return value
         if name.isidentifier() and not name.startswith("_") and find_spec(f"{__name__}.{name}"):
             return import_module(f"{__name__}.{name}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

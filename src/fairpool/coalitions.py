@@ -75,7 +75,10 @@ def subset_sums(terms: Sequence[int]) -> NDArray[np.int64]:
 
 
 def with_party(v: NDArray[Any], i: int) -> NDArray[Any]:
-    """v_{C with i} for all C without i, of a table v [2**n], in the order of the bitmasks [2**(n-1-i), 2**i]."""
+    """v_{C with i} for all C without i, of a table v [2**n].
+
+    They are in the order of the bitmasks, as [2**(n-1-i), 2**i].
+    """
     return v.reshape(-1, 2, 1 << i)[:, 1]
 
 
@@ -87,7 +90,10 @@ def without_party(v: NDArray[Any], i: int) -> NDArray[Any]:
 def with_pair(
     v: NDArray[Any], i: int, j: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """v_C, v_{C with i}, v_{C with j} and v_{C with both}, for all C without i and j, each in the same order."""
+    """v_C, v_{C with i}, v_{C with j} and v_{C with both}, for all C without i and j.
+
+    Each of the four is in the same order.
+    """
     low, high = min(i, j), max(i, j)
     grid = v.reshape(-1, 2, 1 << (high - low - 1), 2, 1 << low)
     only_low, only_high = grid[:, 0, :, 1], grid[:, 1, :, 0]

@@ -25,9 +25,8 @@ def shown(value: object) -> str:
     """
     try:
         text = _BRIEF.repr(value)
-    except (
-        ValueError
-    ):  # Python refuses to write out a whole number of more than some thousand digits
+    except ValueError:
+        # Python refuses to write out a whole number of more than some thousand digits.
         text = f"of type {type(value).__name__}"
     return cut(" ".join(text.splitlines()))
 
@@ -38,7 +37,9 @@ def cut(text: str) -> str:
     >>> cut("rbf + " * 50 + "rbf")
     'rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf +...'
     """
-    return text if len(text) <= LONGEST_ECHO else f"{text[: LONGEST_ECHO - 3].rstrip()}..."
+    if len(text) <= LONGEST_ECHO:
+        return text
+    return f"{text[: LONGEST_ECHO - 3].rstrip()}..."
 
 
 def few(items: Sequence[str], most: int = 5) -> str:
@@ -76,9 +77,7 @@ class ConfigurationError(FairpoolError):
 
 
 class KernelError(FairpoolError):
-    """A kernel cannot serve: it is not positive definite, or not of a kind that this step can
-    handle.
-    """
+    """A kernel is not positive definite, or not of a kind that this step can handle."""
 
 
 class GameError(FairpoolError):

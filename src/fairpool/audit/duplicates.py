@@ -37,11 +37,18 @@ class Duplicates:
         notes = []
         for name, count in zip(self.names, self.within, strict=True):
             if count:
-                text = f'"{name}" has {count} row(s) that repeat another of its own; copies inflate its value'
+                text = (
+                    f'"{name}" has {count} row(s) that repeat another of its own;'
+                    " copies inflate its value"
+                )
                 notes.append(Note(code="repeated rows", party=name, text=text))
         for i, j in np.argwhere(np.triu(self.shared)):
-            a, b = self.names[i], self.names[j]
-            text = f'"{a}" and "{b}" share {self.shared[i, j]} identical row(s); is one a copy of the other?'
+            a = self.names[i]
+            b = self.names[j]
+            text = (
+                f'"{a}" and "{b}" share {self.shared[i, j]} identical row(s);'
+                " is one a copy of the other?"
+            )
             notes.append(Note(code="shared rows", text=text))
         return tuple(notes)
 
@@ -50,22 +57,25 @@ def find_duplicates(parties: Sequence[Party]) -> Duplicates:
     """Look for identical rows within and across parties, in one sort over all rows."""
     pool = Pool.of(parties, model=None)
     rows = np.column_stack([pool.X, pool.y]) + 0.0  # -0.0 is 0.0
-    key = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-    return duplicates_of_keys(pool.names, [key[pool.owner == i] for i in range(len(pool.parties))])
+    _, key = np.unique(rows, axis=0, return_inverse=True)
+    key = key.ravel()
+    keys = [key[pool.owner == i] for i in range(len(pool.parties))]
+    return duplicates_of_keys(pool.names, keys)
 
 
 def duplicates_of_keys(
     names: Sequence[str], keys: Sequence[NDArray[Any]], seen: float = 1.0
 ) -> Duplicates:
-    """The same from one key per row, equal where rows are; per party [m_i].
+    """The same from one key per row, equal where rows are.
 
     Args:
         names: The parties.
-        keys: Their keys.
+        keys: Per party its rows' keys [m_i].
         seen: The share of all keys that these are; counts are scaled up by it.
     """
-    distinct = [np.unique(k) for k in keys]
-    within = np.array([len(k) - len(d) for k, d in zip(keys, distinct, strict=True)])
+    distinct = [np.unique(own) for own in keys]
+    repeats = [len(own) - len(once) for own, once in zip(keys, distinct, strict=True)]
+    within = np.array(repeats)
     ordered = np.concatenate(distinct)
     ordered.sort()
     # Of all keys, which may be millions, only those of several parties are looked at further.
@@ -73,12 +83,15 @@ def duplicates_of_keys(
     del ordered
     places = [places_in(several, own) for own in distinct]
     owner = np.repeat(np.arange(len(names)), [len(p) for p in places])
-    size = (len(several), len(names))
-    has = csr_array((np.ones(len(owner), np.intp), (np.concatenate(places), owner)), size)
+    # has[k, i] = 1 where party i has the key k; then has^T has counts the keys of each pair.
+    ones = np.ones(len(owner), np.intp)
+    has = csr_array((ones, (np.concatenate(places), owner)), (len(several), len(names)))
     shared = (has.T @ has).toarray()
     np.fill_diagonal(shared, 0)
     return Duplicates(
-        tuple(names), np.rint(within / seen).astype(np.intp), np.rint(shared / seen).astype(np.intp)
+        names=tuple(names),
+        within=np.rint(within / seen).astype(np.intp),
+        shared=np.rint(shared / seen).astype(np.intp),
     )
 
 

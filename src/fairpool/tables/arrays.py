@@ -27,10 +27,10 @@ def read_only(array: FloatArray) -> FloatArray:
 
 
 def with_unit_diagonal(M: FloatArray) -> FloatArray:
-    """M_ij / sqrt(M_ii M_jj), of one matrix or a stack of them: the same whatever a row and its
-    column are measured in.
+    """M_ij / sqrt(M_ii M_jj), of one matrix or a stack of them.
 
-    A diagonal entry of 0 stays 0; one below 0 gives nan.
+    It is the same in whatever unit a row and its column are measured. A diagonal entry of 0 stays
+    0; one below 0 gives nan.
     """
     with np.errstate(invalid="ignore"):
         root = np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
@@ -53,15 +53,15 @@ def as_matrix(X: Any, where: str) -> tuple[FloatArray, tuple[str, ...] | None]:
     if hasattr(X, "__arrow_c_stream__"):
         table = as_table(X, where)
         columns = tuple(table.column_names)
-        X = np.column_stack(
-            [_arrow_column(table[name], where, name) for name in columns] or [np.empty((0, 0))]
-        )
+        if columns:
+            X = np.column_stack([_arrow_column(table[name], where, name) for name in columns])
+        else:
+            X = np.empty((0, 0))
     matrix = as_numeric(X, f"{where}: X")
     if matrix.ndim != 2:
         raise DataError(
-            f"{where}: X has {matrix.ndim} dimension(s), needs 2 (one row per data point, one"
-            " column per feature);"
-            " a single feature is X[:, None]"
+            f"{where}: X has {matrix.ndim} dimension(s), needs 2 (one row per data point,"
+            " one column per feature); a single feature is X[:, None]"
         )
     _refuse_not_finite(matrix, where, columns)
     return read_only(matrix), columns
@@ -69,17 +69,16 @@ def as_matrix(X: Any, where: str) -> tuple[FloatArray, tuple[str, ...] | None]:
 
 def as_vector(y: Any, where: str) -> FloatArray:
     """A finite float64 vector of labels [m]."""
-    if hasattr(y, "columns") and hasattr(
-        y, "__arrow_c_stream__"
-    ):  # a frame, of one column one hopes
+    is_stream = hasattr(y, "__arrow_c_stream__")
+    if is_stream and hasattr(y, "columns"):  # a frame, and not a single column of one
         table = as_table(y, where)
         if table.num_columns != 1:
             raise DataError(f"{where}: y is a table of {table.num_columns} columns, needs one")
         y = _arrow_column(table[0], where, "y")
-    elif hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
-        y = _arrow_column(
-            pa.chunked_array(y) if hasattr(y, "__arrow_c_stream__") else pa.array(y), where, "y"
-        )
+    elif is_stream:
+        y = _arrow_column(pa.chunked_array(y), where, "y")
+    elif hasattr(y, "__arrow_c_array__"):
+        y = _arrow_column(pa.array(y), where, "y")
     vector = as_numeric(y, f"{where}: y")
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
@@ -96,11 +95,9 @@ def as_labels(y: Any, rows: int) -> FloatArray:
         raise DataError(
             f"y has shape {labels.shape}, needs one label for each of the {rows} rows of X"
         )
-    if not np.isfinite(labels).all():
-        raise DataError(
-            f"y has {int((~np.isfinite(labels)).sum())} value(s) that are not finite; remove those"
-            " rows"
-        )
+    bad = int((~np.isfinite(labels)).sum())
+    if bad:
+        raise DataError(f"y has {bad} value(s) that are not finite; remove those rows")
     return labels
 
 
@@ -115,18 +112,20 @@ def as_one_set_of_labels(y: Any, rows: int) -> FloatArray:
 
 
 def as_noise(noise_variance: Any, rows: int, where: str) -> FloatArray:
-    """One noise variance per row [m], from a scalar or one per row; infinite means: this row tells nothing."""
+    """One noise variance per row [m], from a scalar or one per row.
+
+    An infinite one means that the row tells nothing.
+    """
     noise = as_numeric(noise_variance, f"{where}: noise_variance")
     if noise.ndim > 1 or (noise.ndim == 1 and len(noise) != rows):
         raise DataError(
-            f"{where}: noise_variance has shape {noise.shape}, needs one number, or one for each of"
-            f" the {rows} rows"
+            f"{where}: noise_variance has shape {noise.shape}, needs one number,"
+            f" or one for each of the {rows} rows"
         )
-    bad = ~(noise > 0)
-    if bad.any():
+    bad = noise[~(noise > 0)]  # not noise <= 0, which would let nan pass
+    if bad.size:
         raise DataError(
-            f"{where}: noise_variance {float(np.atleast_1d(noise)[np.atleast_1d(bad)][0]):g} is not"
-            " above 0;"
+            f"{where}: noise_variance {float(bad[0]):g} is not above 0;"
             " give the variance (not the standard deviation) of the labels' noise"
         )
     return read_only(np.broadcast_to(noise, (rows,)))
@@ -144,7 +143,9 @@ def as_generator(rng: Any) -> np.random.Generator:
 
 def as_count(value: Any, name: str, least: int) -> int:
     """A whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+    # True is an int to Python, but not a count to anybody.
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_whole or value < least:
         raise DataError(f"{name} {shown(value)} is not a whole number from {least}")
     return int(value)
 
@@ -154,7 +155,7 @@ def as_numbers(values: Any, n: int, name: str) -> FloatArray:
     try:
         numbers = as_numeric(values, name)
     except DataError:
-        numbers = np.full(0, np.nan)
+        numbers = np.full(0, np.nan)  # so that the error below is raised, which names the parties
     if numbers.shape != (n,) or not np.isfinite(numbers).all():
         raise DataError(
             f"{name} {shown(values)} are not one finite number for each of the {n} parties"
@@ -167,14 +168,15 @@ def positive(value: Any, name: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        number = np.nan
+        number = np.nan  # so that the error below is raised
     if not 0 < number < np.inf:
         raise DataError(f"{name} {shown(value)} is not a finite number above 0")
     return number
 
 
 def as_table(table: Any, where: str) -> pa.Table:
-    """An Arrow table of distinct columns, from anything that speaks Arrow; pandas' index is no column."""
+    """An Arrow table of distinct columns, from anything that speaks Arrow."""
+    # Left to itself, pandas would add its index as a column.
     if type(table).__module__.partition(".")[0] == "pandas":
         table = pa.Table.from_pandas(table, preserve_index=False)
     table = pa.table(table)
@@ -191,8 +193,9 @@ def as_numeric(values: Any, what: str) -> FloatArray:
         raise DataError(f"{what} has masked values; fill them in or remove those rows")
     try:
         array = np.asarray(values)
-        if array.dtype.kind not in "biufO":
+        if array.dtype.kind not in "biufO":  # truth values, whole numbers, floats, objects
             raise TypeError(f"type {array.dtype}")
+        # numpy would read the text "1.5" as a number, and a table that has it is likely a mistake.
         if array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.flat):
             raise TypeError("text")
         return np.asarray(array, dtype=np.float64)
@@ -203,11 +206,8 @@ def as_numeric(values: Any, what: str) -> FloatArray:
 
 
 def _arrow_column(column: Any, where: str, name: str) -> FloatArray:
-    if not (
-        pa.types.is_integer(column.type)
-        or pa.types.is_floating(column.type)
-        or pa.types.is_boolean(column.type)
-    ):
+    is_whole = pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)
+    if not is_whole and not pa.types.is_floating(column.type):
         raise DataError(
             f'{where}: column "{name}" has type {column.type}, needs numbers; encode it first'
         )
@@ -215,14 +215,18 @@ def _arrow_column(column: Any, where: str, name: str) -> FloatArray:
 
 
 def _refuse_not_finite(values: FloatArray, where: str, columns: tuple[str, ...] | None) -> None:
+    """Refuse labels [m] or inputs [m, p] with values that are not finite, naming the first."""
     bad = np.argwhere(~np.isfinite(values))
     if not len(bad):
         return
-    at, more = tuple(int(k) for k in bad[0]), len(bad) - 1
-    what = "y" if values.ndim == 1 else "X"
-    column = "" if values.ndim == 1 else f", column {columns[at[1]] if columns else at[1]}"
-    others = f" (and {more} more)" if more else ""
+    first = tuple(int(k) for k in bad[0])
+    what = "y"
+    column = ""
+    if values.ndim == 2:
+        what = "X"
+        column = f", column {columns[first[1]] if columns else first[1]}"
+    others = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
     raise DataError(
-        f"{where}: {what} has {values[at]} in row {at[0]}{column}{others}, counting from 0;"
-        " remove the row or fill in the value"
+        f"{where}: {what} has {values[first]} in row {first[0]}{column}{others},"
+        " counting from 0; remove the row or fill in the value"
     )

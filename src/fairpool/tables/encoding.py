@@ -1,5 +1,7 @@
-"""From a table in its own units to numbers a model can use, and back: scaling, categories, the
-target's units.
+"""From a table in its own units to numbers that a model can use, and back.
+
+Numbers are scaled, categories become columns of 0 and 1, and predictions return to the target's
+units.
 """
 
 from dataclasses import dataclass
@@ -28,13 +30,14 @@ class NumberColumn:
 
     def encode(self, column: pa.ChunkedArray, out: FloatArray) -> None:
         """Write the column into the row of `out` [1, m]."""
-        _standardise(column, self.mean, self.scale, out[0])
+        _standardise(column, self.mean, self.scale, out=out[0])
 
 
 @dataclass(frozen=True)
 class CategoryColumn:
-    """A column of categories, one 0/1 feature per level; a level that is not listed is 0 in all of
-    them.
+    """A column of categories, one 0/1 feature per level.
+
+    A level that is not listed is 0 in all of them.
     """
 
     name: str
@@ -47,9 +50,11 @@ class CategoryColumn:
 
     def encode(self, column: pa.ChunkedArray, out: FloatArray) -> None:
         """Write the column into the rows of `out` [number of levels, m]."""
-        place = pc.index_in(column.cast(pa.string()), value_set=pa.array(self.levels, pa.string()))
-        place = np.asarray(pc.fill_null(place, -1).to_numpy(zero_copy_only=False))
-        np.equal(place, np.arange(len(self.levels))[:, None], out=out)
+        levels = pa.array(self.levels, pa.string())
+        place = pc.index_in(column.cast(pa.string()), value_set=levels)
+        place = pc.fill_null(place, -1).to_numpy(zero_copy_only=False)
+        # -1, a level that is not listed, equals none of them.
+        np.equal(np.asarray(place), np.arange(len(self.levels))[:, None], out=out)
 
     def unknown(self, counts: dict[str, int]) -> dict[str, int]:
         """Of the levels that a table has, with their counts, those that are not listed."""
@@ -61,15 +66,21 @@ class CategoryColumn:
         which = f" ({levels_in_words(counts)})" if len(counts) > 1 else ""
         return (
             f"{shown(first)} is not among the levels that the model knows"
-            f" ({few([shown(x) for x in self.levels])});"
+            f" ({few([shown(level) for level in self.levels])});"
             f" {rows} row(s){which} are treated as none of the known levels"
         )
 
 
 def level_counts(column: pa.ChunkedArray) -> dict[str, int]:
-    """How many rows have each level of a column, in the order in which they appear; a missing value is no level."""
-    counts = pc.value_counts(column.cast(pa.string())).to_pylist()
-    return {level["values"]: level["counts"] for level in counts if level["values"] is not None}
+    """How many rows have each level of a column, in the order in which they appear.
+
+    A missing value is no level.
+    """
+    counts = {}
+    for entry in pc.value_counts(column.cast(pa.string())).to_pylist():
+        if entry["values"] is not None:
+            counts[entry["values"]] = entry["counts"]
+    return counts
 
 
 def levels_in_words(counts: dict[str, int]) -> str:
@@ -96,7 +107,10 @@ class TableEncoding:
     @property
     def features(self) -> tuple[str, ...]:
         """The names of the model's inputs [p]."""
-        return tuple(name for column in self.columns for name in column.features)
+        names: list[str] = []
+        for column in self.columns:
+            names.extend(column.features)
+        return tuple(names)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -111,20 +125,26 @@ class TableEncoding:
     def encode(self, table: pa.Table) -> FloatArray:
         """The model's inputs X [m, p], each column contiguous as it is in the table."""
         names = {*table.column_names}
-        lacking = [column.name for column in self.columns if column.name not in names]
-        if lacking:
-            raise DataError(
-                f'the table has no column "{lacking[0]}"; the model needs'
-                f" {', '.join(c.name for c in self.columns)}"
-            )
-        block, row = np.empty((len(self.features), table.num_rows)), 0
         for column in self.columns:
-            column.encode(table[column.name], block[row : row + len(column.features)])
-            row += len(column.features)
+            if column.name not in names:
+                needed = ", ".join(c.name for c in self.columns)
+                raise DataError(
+                    f'the table has no column "{column.name}"; the model needs {needed}'
+                )
+        # Each row of the block is one feature, so that a feature's numbers lie side by side.
+        block = np.empty((len(self.features), table.num_rows))
+        start = 0
+        for column in self.columns:
+            end = start + len(column.features)
+            column.encode(table[column.name], block[start:end])
+            start = end
         return block.T
 
     def unknown_levels(self, table: pa.Table) -> list[Note]:
-        """One note per column with levels that count as none of the known ones; missing ones are refused."""
+        """One note per column with levels that count as none of the known ones.
+
+        Missing values are refused.
+        """
         notes = []
         for column in self.columns:
             if isinstance(column, NumberColumn):
@@ -145,7 +165,7 @@ class TableEncoding:
     def encode_target(self, table: pa.Table) -> FloatArray:
         """The labels y [m], standardised."""
         y = np.empty(table.num_rows)
-        _standardise(table[self.target], self.mean, self.scale, y)
+        _standardise(table[self.target], self.mean, self.scale, out=y)
         return y
 
     def decode(self, mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -153,11 +173,11 @@ class TableEncoding:
         return self.mean + self.scale * mean, self.scale**2 * variance
 
 
-def _standardise(column: pa.ChunkedArray, mean: float, scale: float, out: FloatArray) -> None:
+def _standardise(column: pa.ChunkedArray, mean: float, scale: float, *, out: FloatArray) -> None:
     """(x - mean) / scale, written into `out` [m]; missing values as NaN."""
-    column = column if column.type == pa.float64() else column.cast(pa.float64())
+    if column.type != pa.float64():
+        column = column.cast(pa.float64())
     values = column.to_numpy(zero_copy_only=False)
     np.subtract(values, mean, out=out)
-    np.multiply(
-        out, 1 / scale, out=out
-    )  # much quicker than a division, and the same but for the last bit
+    # This is much quicker than a division, and the same but for the last bit.
+    np.multiply(out, 1 / scale, out=out)
