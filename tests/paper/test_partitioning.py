@@ -17,9 +17,9 @@ def test_every_row_once_and_everybody_has_its_least_share(m, n, least, seed):
     X = rng.standard_normal((m, 3))
     if n * np.ceil(least * m) > m:
         with pytest.raises(ValueError, match="cannot be divided among"):
-            partition(X, n, least, rng)
+            partition(X, n, least=least, rng=rng)
         return
-    found = partition(X, n, least, rng)
+    found = partition(X, n, least=least, rng=rng)
     assert sorted(np.concatenate(found.parties)) == list(range(m))
     assert min(map(len, found.parties)) >= least * m
     assert 0 <= found.feature < 3
@@ -49,7 +49,7 @@ def test_every_division_is_equally_likely():
     rng = np.random.default_rng(0)
     counts: dict[tuple[int, ...], int] = {}
     for _ in range(6000):
-        sizes = tuple(block_sizes(7, 3, 1, rng).tolist())
+        sizes = tuple(block_sizes(7, 3, smallest=1, rng=rng).tolist())
         assert sum(sizes) == 7
         assert min(sizes) >= 1
         counts[sizes] = counts.get(sizes, 0) + 1

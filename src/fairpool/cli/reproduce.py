@@ -45,20 +45,22 @@ def reproduce_figures(
 
         out = out or Path("reproduction-quick" if quick else "reproduction")
         with show.figures() as report, open_executor(jobs, cluster, processes=True) as executor:
-            outcomes = reproduce(figures or ["all"], out, seed, executor, quick, report)
-        show.give(
-            [
-                {"figure": o.figure, "problem": o.problem, "claims": [asdict(c) for c in o.claims]}
-                for o in outcomes
-            ]
-        )
+            outcomes = reproduce(
+                figures or ["all"], out, seed=seed, executor=executor, quick=quick, report=report
+            )
+        result = []
+        for outcome in outcomes:
+            claims = [asdict(claim) for claim in outcome.claims]
+            entry = {"figure": outcome.figure, "problem": outcome.problem, "claims": claims}
+            result.append(entry)
+        show.give(result)
         for outcome in outcomes:
             if outcome.problem:
                 show.say(f"{outcome.figure}: not run: {outcome.problem}")
             for claim in outcome.claims:
                 agrees = "agrees" if claim.agrees else "DIFFERS"
                 show.say(
-                    f"{claim.figure}: {claim.text}: paper {claim.paper}; ours {claim.ours}:"
-                    f" {agrees}"
+                    f"{claim.figure}: {claim.text}:"
+                    f" paper {claim.paper}; ours {claim.ours}: {agrees}"
                 )
         show.say(f"Table and pictures: {out / 'reproduction.html'}")

@@ -2,14 +2,22 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairpool.tables.arrays import FloatArray
+
 Rows = list[dict[str, Any]]
 
+POSITIVE_OF_750 = {"fig3": 631, "fig3-fixed": 631, "fig9": 388, "fig9-fixed": 388}
+"""The points with positive improvement in MNLP at rho = 0.5, where the paper counts them."""
 
-@dataclass(frozen=True)
+LARGEST_IMPROVEMENT = {"fig8": 1.0, "fig10": 0.2}
+"""The largest maximal improvement in MNLP, where the paper states it."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """One line of the table.
 
@@ -30,131 +38,168 @@ class Claim:
 
 def scatter_claims(figure: str, rows: Rows) -> list[Claim]:
     """Counts of positive improvement, and more points at rho = 0.5."""
-    counts = {rho: _count(rows, rho) for rho in (1.0, 0.5)}
-    (_, all_1), (positive, total) = counts[1.0], counts[0.5]
-    more = Claim(
-        figure,
-        "more points satisfy individual rationality at ρ = 0.5 than at 1",
-        "more",
-        f"{total} against {all_1}",
-        total > all_1,
-    )
-    share = positive / max(total, 1)
-    known = {"fig3": 631, "fig3-fixed": 631, "fig9": 388, "fig9-fixed": 388}
-    if figure in known:
-        paper = f"{known[figure]} of 750 ({known[figure] / 750:.0%})"
-        agrees = abs(share - known[figure] / 750) < 0.05
-    else:
-        paper, agrees = (
-            "usually positive" + (", negative around 15% of the time" if figure == "fig5" else ""),
-            share > 0.5,
-        )
-        agrees = abs(share - 0.85) < 0.05 if figure == "fig5" else agrees
-    claims = [
-        Claim(
-            figure,
-            "positive improvement in MNLP at ρ = 0.5",
-            paper,
-            f"{positive} of {total} ({share:.0%})",
-            agrees,
-        ),
-        more,
-    ]
-    best = max((row["mnlp_most"] for row in rows), default=0.0)
-    if figure in ("fig8", "fig10"):
-        expected = 1.0 if figure == "fig8" else 0.2
-        near = abs(best - expected) <= 0.5 * expected
-        claims.append(
-            Claim(
-                figure,
-                "largest maximal improvement in MNLP",
-                f"around {expected}",
-                f"{best:.2f}",
-                near,
-            )
-        )
+    claims = [_positive_improvement(figure, rows), _more_rational_points(figure, rows)]
+    if figure in LARGEST_IMPROVEMENT:
+        claims.append(_largest_improvement(figure, rows))
     if figure == "fig6":
-        gap = np.abs([row["shapley_sampled"] - row["shapley"] for row in rows])
-        size = float(np.mean([row["shapley"] for row in rows]))
-        claims.append(
-            Claim(
-                figure,
-                "3000 sampled permutations approximate the exact Shapley values",
-                "not stated",
-                f"off by {gap.mean():.2f} on average and {gap.max():.2f} at most, of {size:.1f}",
-                bool(gap.mean() < 0.05 * size),
-            )
-        )
+        claims.append(_sampling_error(figure, rows))
     return claims
 
 
-def _count(rows: Rows, rho: float) -> tuple[int, int]:
-    at = [row for row in rows if row["rho"] == rho]
-    return sum(row["mnlp"] > 0 for row in at), len(at)
+def _positive_improvement(figure: str, rows: Rows) -> Claim:
+    count = _count(rows, 0.5)
+    share = count.positive / max(count.total, 1)
+    if figure in POSITIVE_OF_750:
+        positive = POSITIVE_OF_750[figure]
+        paper = f"{positive} of 750 ({positive / 750:.0%})"
+        agrees = abs(share - positive / 750) < 0.05
+    elif figure == "fig5":
+        paper = "usually positive, negative around 15% of the time"
+        agrees = abs(share - 0.85) < 0.05
+    else:
+        paper = "usually positive"
+        agrees = share > 0.5
+    return Claim(
+        figure=figure,
+        text="positive improvement in MNLP at ρ = 0.5",
+        paper=paper,
+        ours=f"{count.positive} of {count.total} ({share:.0%})",
+        agrees=agrees,
+    )
+
+
+def _more_rational_points(figure: str, rows: Rows) -> Claim:
+    # The figures show only the points that satisfy individual rationality.
+    at_1 = _count(rows, 1.0).total
+    at_half = _count(rows, 0.5).total
+    return Claim(
+        figure=figure,
+        text="more points satisfy individual rationality at ρ = 0.5 than at 1",
+        paper="more",
+        ours=f"{at_half} against {at_1}",
+        agrees=at_half > at_1,
+    )
+
+
+def _largest_improvement(figure: str, rows: Rows) -> Claim:
+    expected = LARGEST_IMPROVEMENT[figure]
+    largest = max((row["mnlp_most"] for row in rows), default=0.0)
+    return Claim(
+        figure=figure,
+        text="largest maximal improvement in MNLP",
+        paper=f"around {expected}",
+        ours=f"{largest:.2f}",
+        agrees=abs(largest - expected) <= 0.5 * expected,
+    )
+
+
+def _sampling_error(figure: str, rows: Rows) -> Claim:
+    error = np.abs([row["shapley_sampled"] - row["shapley"] for row in rows])
+    size = float(np.mean([row["shapley"] for row in rows]))
+    return Claim(
+        figure=figure,
+        text="3000 sampled permutations approximate the exact Shapley values",
+        paper="not stated",
+        ours=f"off by {error.mean():.2f} on average and {error.max():.2f} at most, of {size:.1f}",
+        agrees=bool(error.mean() < 0.05 * size),
+    )
+
+
+class _Count(NamedTuple):
+    """How many points improve in MNLP, and how many there are."""
+
+    positive: int
+    total: int
+
+
+def _count(rows: Rows, rho: float) -> _Count:
+    at_rho = [row for row in rows if row["rho"] == rho]
+    return _Count(positive=sum(row["mnlp"] > 0 for row in at_rho), total=len(at_rho))
 
 
 def suitability_claims(figure: str, rows: Rows) -> list[Claim]:
     """Fig. 9: an unsuitable model improves less often."""
-    suitable, unsuitable = (
-        _count([row for row in rows if row["suitable"] is s], 0.5)[0] for s in (True, False)
-    )
+    of_suitable = [row for row in rows if row["suitable"]]
+    of_unsuitable = [row for row in rows if not row["suitable"]]
+    suitable = _count(of_suitable, 0.5).positive
+    unsuitable = _count(of_unsuitable, 0.5).positive
     fewer = Claim(
-        figure,
-        "fewer positive improvements at ρ = 0.5 with the unsuitable model",
-        "388 against 631",
-        f"{unsuitable} against {suitable}",
-        unsuitable < suitable,
+        figure=figure,
+        text="fewer positive improvements at ρ = 0.5 with the unsuitable model",
+        paper="388 against 631",
+        ours=f"{unsuitable} against {suitable}",
+        agrees=unsuitable < suitable,
     )
-    return [*scatter_claims(figure, [row for row in rows if not row["suitable"]]), fewer]
+    return [*scatter_claims(figure, of_unsuitable), fewer]
 
 
 def along_rho_claims(figure: str, rows: Rows) -> list[Claim]:
     """Fig. 2's statements."""
-    first = {i: [row for row in rows if row["party"] == i] for i in (1, 2, 3)}
-    phi = [first[i][0]["shapley"] for i in (1, 2, 3)]
-    total, rational, stable = (rows[0][k] for k in ("total", "rho_rational", "rho_stable"))
-    constant = max(row["reward"] for row in first[1]) - min(row["reward"] for row in first[1])
+    of_party = {i: [row for row in rows if row["party"] == i] for i in (1, 2, 3)}
+    total = rows[0]["total"]
+    rho_rational = rows[0]["rho_rational"]
+    phi = [of_party[i][0]["shapley"] for i in (1, 2, 3)]
+    rewards_1 = [row["reward"] for row in of_party[1]]
+    change = max(rewards_1) - min(rewards_1)
+    falls = all(_falls([(row["rho"], row["mnlp"]) for row in of_party[i]]) for i in (2, 3))
     second = int(np.argsort(phi)[1]) + 1
-    at = next((row for row in first[second] if abs(row["rho"] - stable) < 1e-9), None)
-    falls = all(_falls([(row["rho"], row["mnlp"]) for row in first[i]]) for i in (2, 3))
     return [
         Claim(
-            figure,
-            "Shapley values of the three parties, party 1's the largest",
-            "34.57, 29.24, 30.78",
-            ", ".join(f"{p:.2f}" for p in phi),
-            int(np.argmax(phi)) == 0,
+            figure=figure,
+            text="Shapley values of the three parties, party 1's the largest",
+            paper="34.57, 29.24, 30.78",
+            ours=", ".join(f"{p:.2f}" for p in phi),
+            agrees=int(np.argmax(phi)) == 0,
         ),
         Claim(
-            figure,
-            "party 1's reward does not depend on ρ",
-            "constant",
-            f"changes by {constant:.1e}",
-            constant < 1e-6 * total,
+            figure=figure,
+            text="party 1's reward does not depend on ρ",
+            paper="constant",
+            ours=f"changes by {change:.1e}",
+            agrees=change < 1e-6 * total,
         ),
         Claim(
-            figure,
-            "individually rational at every ρ",
-            "ρ_r ≥ 1",
-            f"ρ_r = {rational:.3f}",
-            rational >= 1,
+            figure=figure,
+            text="individually rational at every ρ",
+            paper="ρ_r ≥ 1",
+            ours=f"ρ_r = {rho_rational:.3f}",
+            agrees=rho_rational >= 1,
         ),
+        _equal_at_rho_stable(figure, of_party[second], second),
         Claim(
-            figure,
-            "at ρ_s the reward of the second largest contributor equals the value of parties 2 and"
-            " 3 together",
-            "party 3's",
-            f"party {second}'s: {at['reward']:.3f} and {at['value_23']:.3f}"
-            if at
-            else f"ρ_s = {stable:.3f} > 1",
-            bool(at and abs(at["reward"] - at["value_23"]) < 1e-6 * total),
+            figure=figure,
+            text="MNLP falls as ρ falls",
+            paper="falls",
+            ours="falls" if falls else "does not",
+            agrees=falls,
         ),
-        Claim(figure, "MNLP falls as ρ falls", "falls", "falls" if falls else "does not", falls),
     ]
 
 
+def _equal_at_rho_stable(figure: str, rows: Rows, party: int) -> Claim:
+    """What the paper says of the second largest contributor, whose rows these are."""
+    rho_stable = rows[0]["rho_stable"]
+    ours = f"ρ_s = {rho_stable:.3f} > 1"
+    agrees = False
+    for row in rows:
+        if abs(row["rho"] - rho_stable) < 1e-9:
+            ours = f"party {party}'s: {row['reward']:.3f} and {row['value_23']:.3f}"
+            agrees = abs(row["reward"] - row["value_23"]) < 1e-6 * row["total"]
+            break
+    return Claim(
+        figure=figure,
+        text=(
+            "at ρ_s the reward of the second largest contributor equals the value of parties 2 and"
+            " 3 together"
+        ),
+        paper="party 3's",
+        ours=ours,
+        agrees=agrees,
+    )
+
+
 def _falls(points: list[tuple[float, float]]) -> bool:
-    """Whether the second goes up with the first, on the whole (its rank correlation is above 0.9)."""
+    """Whether the second falls with the first, on the whole: their rank correlation exceeds 0.9."""
     ranks = np.argsort(np.argsort(np.array(points), axis=0), axis=0)
     return _correlation(ranks[:, 0], ranks[:, 1]) > 0.9
 
@@ -162,21 +207,22 @@ def _falls(points: list[tuple[float, float]]) -> bool:
 def overview_claims(figure: str, rows: Rows) -> list[Claim]:
     """Fig. 1: stability implies rationality, and welfare rises as rho falls."""
     implied = all(row["rational"] for row in rows if row["stable"])
-    welfare = [(row["rho"], -row["welfare"]) for row in rows if row["party"] == 1]
+    # Welfare rises where its negative falls.
+    rises = _falls([(row["rho"], -row["welfare"]) for row in rows if row["party"] == 1])
     return [
         Claim(
-            figure,
-            "stability implies individual rationality",
-            "implies",
-            "implies" if implied else "does not",
-            implied,
+            figure=figure,
+            text="stability implies individual rationality",
+            paper="implies",
+            ours="implies" if implied else "does not",
+            agrees=implied,
         ),
         Claim(
-            figure,
-            "group welfare rises as ρ falls",
-            "rises",
-            "rises" if _falls(welfare) else "does not",
-            _falls(welfare),
+            figure=figure,
+            text="group welfare rises as ρ falls",
+            paper="rises",
+            ours="rises" if rises else "does not",
+            agrees=rises,
         ),
     ]
 
@@ -185,43 +231,58 @@ def valuation_claims(figure: str, rows: Rows) -> list[Claim]:
     """Fig. 11: MNLP-based values spread with the validation set, and far data is valued lower."""
     claims = []
     for model in dict.fromkeys(row["model"] for row in rows):
-        own = [row for row in rows if row["model"] == model]
-        groups: dict[tuple[int, int], list[float]] = defaultdict(list)
-        for row in own:
-            groups[row["partition"], row["party"]].append(row["shapley_mnlp"])
-        spread = float(
-            np.mean(
-                [(max(values) - min(values)) / abs(np.mean(values)) for values in groups.values()]
-            )
-        )
-        # Within each party: do validation sets farther from its data value it lower than nearer
-        # ones?
-        far = np.array([row["distance"] for row in own])
-        value = np.array([row["shapley_mnlp"] for row in own])
-        member = [(row["partition"], row["party"]) for row in own]
-        for group in groups:
-            rows_of = np.array([m == group for m in member])
-            far[rows_of] -= far[rows_of].mean()
-            value[rows_of] -= value[rows_of].mean()
-        near = _correlation(far, value)
-        claims += [
-            Claim(
-                figure,
-                f"{model}: MNLP-based Shapley values vary with the validation set (IG-based ones do"
-                " not)",
-                "large spread",
-                f"a party's largest exceeds its smallest by {spread:.0%} of its mean",
-                spread > 0.1,
-            ),
-            Claim(
-                figure,
-                f"{model}: a party is valued lower by validation sets far from its data",
-                "lower",
-                f"correlation with distance {near:.2f}",
-                near < -0.1,
-            ),
-        ]
+        of_model = [row for row in rows if row["model"] == model]
+        claims.append(_spread(figure, model, of_model))
+        claims.append(_lower_where_far(figure, model, of_model))
     return claims
+
+
+def _spread(figure: str, model: str, rows: Rows) -> Claim:
+    values_of: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for row in rows:
+        values_of[row["partition"], row["party"]].append(row["shapley_mnlp"])
+    spreads = []
+    for values in values_of.values():
+        width = max(values) - min(values)
+        spreads.append(width / abs(np.mean(values)))
+    spread = float(np.mean(spreads))
+    return Claim(
+        figure=figure,
+        text=(
+            f"{model}: MNLP-based Shapley values vary with the validation set (IG-based ones do"
+            " not)"
+        ),
+        paper="large spread",
+        ours=f"a party's largest exceeds its smallest by {spread:.0%} of its mean",
+        agrees=spread > 0.1,
+    )
+
+
+def _lower_where_far(figure: str, model: str, rows: Rows) -> Claim:
+    """Within each party: do validation sets farther from its data value it lower than nearer ones?
+
+    Its own means are taken off first, so that large and small parties can be looked at together.
+    """
+    party = [(row["partition"], row["party"]) for row in rows]
+    distances = _centred([row["distance"] for row in rows], party)
+    values = _centred([row["shapley_mnlp"] for row in rows], party)
+    correlation = _correlation(distances, values)
+    return Claim(
+        figure=figure,
+        text=f"{model}: a party is valued lower by validation sets far from its data",
+        paper="lower",
+        ours=f"correlation with distance {correlation:.2f}",
+        agrees=correlation < -0.1,
+    )
+
+
+def _centred(numbers: list[float], groups: list[tuple[int, int]]) -> FloatArray:
+    """Each number less the mean of its group."""
+    centred = np.array(numbers)
+    for group in dict.fromkeys(groups):
+        own = np.array([other == group for other in groups])
+        centred[own] -= centred[own].mean()
+    return centred
 
 
 def _correlation(a: Any, b: Any) -> float:

@@ -1,5 +1,7 @@
-"""The paper's data sets: Friedman (made), diabetes (ships with scikit-learn), California and Boston
-housing.
+"""The paper's data sets.
+
+Friedman's is made up, the diabetes data come with scikit-learn, and the California and Boston
+housing data are files or downloads.
 """
 
 import csv
@@ -14,8 +16,10 @@ from fairpool.errors import DataError
 from fairpool.tables.arrays import FloatArray
 
 FOLDER = "FAIRPOOL_DATA"
-"""The environment variable that names a folder with california_housing.csv and boston_housing.csv.
-"""
+"""The environment variable that names a folder with the files of the housing data."""
+
+CALIFORNIA = "california_housing.csv"
+BOSTON = "boston_housing.csv"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +56,8 @@ def friedman(
         + 10 * X[:, 3]
         + 5 * X[:, 4]
     )
-    return Dataset(X, f + rng.standard_normal(rows), tuple(f"x{k}" for k in range(6)))
+    names = tuple(f"x{k}" for k in range(6))
+    return Dataset(X, f + rng.standard_normal(rows), names)
 
 
 def diabetes() -> Dataset:
@@ -62,7 +67,8 @@ def diabetes() -> Dataset:
     """
     data = load_diabetes(scaled=False)
     kept = [k for k, name in enumerate(data.feature_names) if name != "sex"]
-    return Dataset(data.data[:, kept], data.target, tuple(data.feature_names[k] for k in kept))
+    names = tuple(data.feature_names[k] for k in kept)
+    return Dataset(data.data[:, kept], data.target, names)
 
 
 def california() -> Dataset:
@@ -70,13 +76,13 @@ def california() -> Dataset:
 
     Paper: Sec. 5, App. E.3.
     """
-    local = _local("california_housing.csv")
+    local = _local(CALIFORNIA)
     if local is not None:
         return _read(local, "MedHouseVal", removed=())
     try:
         data = fetch_california_housing()
     except Exception as error:
-        raise DataError(_lacking("california_housing.csv", error)) from None
+        raise DataError(_lacking(CALIFORNIA, error)) from None
     return Dataset(data.data, data.target, tuple(data.feature_names))
 
 
@@ -87,47 +93,48 @@ def boston() -> Dataset:
     the river dummy.
     """
     removed = ("ZN", "INDUS", "CHAS")
-    local = _local("boston_housing.csv")
+    local = _local(BOSTON)
     if local is not None:
         return _read(local, "MEDV", removed)
     try:
         data = fetch_openml("boston", version=1, as_frame=True)
     except Exception as error:
-        raise DataError(_lacking("boston_housing.csv", error)) from None
+        raise DataError(_lacking(BOSTON, error)) from None
     frame = data.data.drop(columns=list(removed)).astype(float)
     return Dataset(frame.to_numpy(), data.target.astype(float).to_numpy(), tuple(frame.columns))
 
 
 def _local(name: str) -> Path | None:
     folder = os.environ.get(FOLDER)
-    path = Path(folder) / name if folder else None
-    return path if path is not None and path.is_file() else None
+    if not folder:
+        return None
+    path = Path(folder) / name
+    return path if path.is_file() else None
 
 
 def local_files() -> list[Path]:
     """The data sets that are in the folder."""
-    return [
-        path for name in ("california_housing.csv", "boston_housing.csv") if (path := _local(name))
-    ]
+    paths = [_local(CALIFORNIA), _local(BOSTON)]
+    return [path for path in paths if path is not None]
 
 
 def _read(path: Path, target: str, removed: tuple[str, ...]) -> Dataset:
     with path.open(encoding="utf-8", newline="") as stream:
         names, *rows = csv.reader(stream)
-    lacking = [name for name in (target, *removed) if name not in names]
-    if lacking:
-        raise DataError(f'{path}: no column "{lacking[0]}"; it has {", ".join(names)}')
+    for name in (target, *removed):
+        if name not in names:
+            raise DataError(f'{path}: no column "{name}"; it has {", ".join(names)}')
     try:
         values = np.array([row for row in rows if row], dtype=np.float64)
     except ValueError as error:
         raise DataError(f"{path}: not all values are numbers ({error})") from None
     kept = [k for k, name in enumerate(names) if name not in (target, *removed)]
-    return Dataset(values[:, kept], values[:, names.index(target)], tuple(names[k] for k in kept))
+    y = values[:, names.index(target)]
+    return Dataset(values[:, kept], y, tuple(names[k] for k in kept))
 
 
 def _lacking(name: str, error: Exception) -> str:
     return (
-        f"{name} is not in ${FOLDER} and cannot be downloaded ({type(error).__name__}); put it into"
-        " a folder and set"
-        f" {FOLDER} to that folder"
+        f"{name} is not in ${FOLDER} and cannot be downloaded ({type(error).__name__});"
+        f" put it into a folder and set {FOLDER} to that folder"
     )

@@ -25,7 +25,7 @@ class Partition:
     point: int
 
 
-def partition(X: FloatArray, n: int, least: float, rng: np.random.Generator) -> Partition:
+def partition(X: FloatArray, n: int, *, least: float, rng: np.random.Generator) -> Partition:
     """Divide rows among n parties by the paper's algorithm.
 
     Paper: Fig. 4, Sec. 5, Partitioning Algorithm: choose an input feature a and a data point d at
@@ -44,16 +44,17 @@ def partition(X: FloatArray, n: int, least: float, rng: np.random.Generator) -> 
         raise DataError(
             f"{m} rows cannot be divided among {n} parties with at least {least:.0%} each"
         )
-    feature, point = int(rng.integers(X.shape[1])), int(rng.integers(m))
+    feature = int(rng.integers(X.shape[1]))
+    point = int(rng.integers(m))
     order = partially_sorted(X[:, feature], point, rng)
-    return Partition(
-        tuple(np.split(order, np.cumsum(block_sizes(m, n, smallest, rng))[:-1])), feature, point
-    )
+    ends = np.cumsum(block_sizes(m, n, smallest=smallest, rng=rng))
+    return Partition(parties=tuple(np.split(order, ends[:-1])), feature=feature, point=point)
 
 
 def partially_sorted(values: FloatArray, point: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """An order of the rows with `point` at its sorted position: smaller values before it, larger
-    ones after, at random.
+    """An order of the rows with `point` at its sorted position.
+
+    Smaller values are before it and larger ones after it, both at random.
 
     Paper: Fig. 4: "Only data point d will be at its sorted position based on input feature a."
     """
@@ -66,8 +67,11 @@ def partially_sorted(values: FloatArray, point: int, rng: np.random.Generator) -
     return np.concatenate([order[before], [point], order[~before]]).astype(np.intp)
 
 
-def block_sizes(m: int, n: int, smallest: int, rng: np.random.Generator) -> NDArray[Any]:
+def block_sizes(m: int, n: int, *, smallest: int, rng: np.random.Generator) -> NDArray[Any]:
     """n random sizes of at least `smallest` that sum to m, every such division equally likely."""
     spare = m - n * smallest
-    cuts = np.sort(rng.choice(spare + n - 1, n - 1, replace=False))
-    return np.diff(np.concatenate([[-1], cuts, [spare + n - 1]])) - 1 + smallest
+    # The spare rows and n - 1 bars stand in a line: each choice of the bars' places is a division.
+    line = spare + n - 1
+    bars = np.sort(rng.choice(line, n - 1, replace=False))
+    between_bars = np.diff(np.concatenate([[-1], bars, [line]])) - 1
+    return between_bars + smallest

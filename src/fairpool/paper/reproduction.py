@@ -1,4 +1,8 @@
-"""Every figure of the paper from one command: tasks, resumption, pictures, and the table of claims."""
+"""Every figure of the paper from one command.
+
+A figure is made of independent tasks; what a stopped run has computed is kept. Then there are the
+pictures, and a table of the paper's claims.
+"""
 
 import csv
 import dataclasses
@@ -6,11 +10,11 @@ import hashlib
 import io
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import vl_convert
 from threadpoolctl import threadpool_limits
@@ -32,14 +36,47 @@ Report = Callable[[str, int, int], None]
 """Called with a figure's name, how many of its tasks are done, and how many there are."""
 
 
-@dataclass(frozen=True)
+class Task(NamedTuple):
+    """A part of a figure that can be computed by itself.
+
+    Attributes:
+        figure: The figure's name.
+        number: From 0.
+    """
+
+    figure: str
+    number: int
+
+
+class Settings(NamedTuple):
+    """What is the same for all tasks of a run.
+
+    Attributes:
+        seed: The same seed gives the same numbers.
+        quick: Whether to compute a small version.
+    """
+
+    seed: int
+    quick: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What became of one task: its rows, or why it could not be run."""
+
+    rows: Rows
+    seconds: float
+    problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """One figure of the paper.
 
     Attributes:
         title: What it shows.
         tasks: How many independent tasks it is made of, for a quick run or a full one.
-        compute: From (figure, task, seed, quick) to rows; at the top of a module, so that another
+        compute: From a task and the settings to rows; at the top of a module, so that another
             process can run it.
         draw: From rows to a chart.
         check: From the figure's name and rows to claims.
@@ -48,13 +85,13 @@ class Figure:
 
     title: str
     tasks: Callable[[bool], int]
-    compute: Callable[[str, int, int, bool], Rows]
+    compute: Callable[[Task, Settings], Rows]
     draw: Callable[[Rows], Any]
     check: Callable[[str, Rows], list[Claim]]
     notes: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What became of one figure: its rows and claims, or why it could not be run."""
 
@@ -65,37 +102,48 @@ class Outcome:
     problem: str = ""
 
 
-def scatter_rows(figure: str, task: int, seed: int, quick: bool) -> Rows:
+def scatter_rows(task: Task, settings: Settings) -> Rows:
     """One split of Figs. 3, 5-10."""
-    setting = SETTINGS[figure]
-    if quick:
+    setting = SETTINGS[task.figure]
+    if settings.quick:
         setting = dataclasses.replace(setting, partitions=2)
-    return [asdict(point) for point in run_split(setting, task, seed)]
+    return [asdict(point) for point in run_split(setting, task.number, settings.seed)]
 
 
-def suitability_rows(figure: str, task: int, seed: int, quick: bool) -> Rows:
-    """One split of Fig. 9: the suitable model's first, then the unsuitable one's, on the same partitions."""
-    splits = 1 if quick else SETTINGS[figure].splits
-    suitable = task < splits
-    name = figure.replace("fig9", "fig3") if suitable else figure
-    return [row | {"suitable": suitable} for row in scatter_rows(name, task % splits, seed, quick)]
+def suitability_rows(task: Task, settings: Settings) -> Rows:
+    """One split of Fig. 9, on the partitions that both models share.
+
+    The suitable model's splits come first, then those of the unsuitable one.
+    """
+    splits = 1 if settings.quick else SETTINGS[task.figure].splits
+    suitable = task.number < splits
+    # The suitable model is that of Fig. 3.
+    figure = task.figure.replace("fig9", "fig3") if suitable else task.figure
+    rows = scatter_rows(Task(figure, task.number % splits), settings)
+    return [row | {"suitable": suitable} for row in rows]
 
 
-def along_rho_rows(_: str, __: int, seed: int, quick: bool) -> Rows:
+def along_rho_rows(_: Task, settings: Settings) -> Rows:
     """Figs. 1 and 2."""
-    points = run_along_rho(seed, steps=6, draws=3, rows=80) if quick else run_along_rho(seed)
+    if settings.quick:
+        points = run_along_rho(settings.seed, steps=6, draws=3, rows=80)
+    else:
+        points = run_along_rho(settings.seed)
     return [asdict(point) for point in points]
 
 
-def partition_rows(_: str, __: int, seed: int, ___: bool) -> Rows:
+def partition_rows(_: Task, settings: Settings) -> Rows:
     """Fig. 4 needs only its seed."""
-    return [{"seed": seed}]
+    return [{"seed": settings.seed}]
 
 
-def valuation_rows(_: str, task: int, seed: int, quick: bool) -> Rows:
+def valuation_rows(task: Task, settings: Settings) -> Rows:
     """One model of Fig. 11."""
-    model = ("GP Friedman", "NN CaliH")[task]
-    points = run_valuation(model, seed, 1, 3) if quick else run_valuation(model, seed)
+    model = ("GP Friedman", "NN CaliH")[task.number]
+    if settings.quick:
+        points = run_valuation(model, settings.seed, partitions=1, validations=3)
+    else:
+        points = run_valuation(model, settings.seed)
     return [asdict(point) for point in points]
 
 
@@ -103,7 +151,14 @@ def _scatter(figure: str, title: str, notes: str = "") -> Figure:
     def tasks(quick: bool) -> int:
         return 1 if quick else SETTINGS[figure].splits
 
-    return Figure(title, tasks, scatter_rows, charts.scatter_figure, claims.scatter_claims, notes)
+    return Figure(
+        title=title,
+        tasks=tasks,
+        compute=scatter_rows,
+        draw=charts.scatter_figure,
+        check=claims.scatter_claims,
+        notes=notes,
+    )
 
 
 def _suitability(figure: str, title: str, notes: str = "") -> Figure:
@@ -111,25 +166,30 @@ def _suitability(figure: str, title: str, notes: str = "") -> Figure:
         return 2 if quick else 2 * SETTINGS[figure].splits
 
     return Figure(
-        title, tasks, suitability_rows, charts.suitability_figure, claims.suitability_claims, notes
+        title=title,
+        tasks=tasks,
+        compute=suitability_rows,
+        draw=charts.suitability_figure,
+        check=claims.suitability_claims,
+        notes=notes,
     )
 
 
 FIGURES = {
     "fig1": Figure(
-        "Incentives along ρ, from a real run",
-        lambda _: 1,
-        along_rho_rows,
-        charts.overview_figure,
-        claims.overview_claims,
+        title="Incentives along ρ, from a real run",
+        tasks=lambda _: 1,
+        compute=along_rho_rows,
+        draw=charts.overview_figure,
+        check=claims.overview_claims,
     ),
     "fig2": Figure(
-        "GP, Friedman, three parties: IG and MNLP along ρ",
-        lambda _: 1,
-        along_rho_rows,
-        charts.along_rho_figure,
-        claims.along_rho_claims,
-        "21 values of ρ and ρ_s itself; hyperparameters by maximum likelihood on the pool.",
+        title="GP, Friedman, three parties: IG and MNLP along ρ",
+        tasks=lambda _: 1,
+        compute=along_rho_rows,
+        draw=charts.along_rho_figure,
+        check=claims.along_rho_claims,
+        notes="21 values of ρ and ρ_s itself; hyperparameters by maximum likelihood on the pool.",
     ),
     "fig3": _scatter(
         "fig3",
@@ -142,17 +202,17 @@ FIGURES = {
         "Length scales 3, amplitudes 1, noise variance 0.2 in both kernels.",
     ),
     "fig4": Figure(
-        "The partitioning algorithm",
-        lambda _: 1,
-        partition_rows,
-        lambda rows: charts.partition_figure(rows[0]["seed"]),
-        lambda *_: [],
+        title="The partitioning algorithm",
+        tasks=lambda _: 1,
+        compute=partition_rows,
+        draw=lambda rows: charts.partition_figure(rows[0]["seed"]),
+        check=lambda *_: [],
     ),
     "fig5": _scatter(
         "fig5",
         "Network and BLR, California housing",
-        "The network is trained once, on 60% of the data; the noise variance is learned on the same"
-        " part.",
+        "The network is trained once, on 60% of the data;"
+        " the noise variance is learned on the same part.",
     ),
     "fig6": _scatter(
         "fig6", "Sparse GP (DTC), Friedman, ten parties", "100 inducing points by k-means."
@@ -176,12 +236,15 @@ FIGURES = {
         draw=charts.informative_figure,
     ),
     "fig11": Figure(
-        "IG-based against MNLP-based values",
-        lambda _: 2,
-        valuation_rows,
-        charts.valuation_figure,
-        claims.valuation_claims,
-        "Half the validation sets at random, half consecutive blocks by the partition's feature.",
+        title="IG-based against MNLP-based values",
+        tasks=lambda _: 2,
+        compute=valuation_rows,
+        draw=charts.valuation_figure,
+        check=claims.valuation_claims,
+        notes=(
+            "Half the validation sets at random,"
+            " half consecutive blocks by the partition's feature."
+        ),
     ),
 }
 
@@ -189,13 +252,15 @@ FIGURES = {
 def reproduce(
     figures: Iterable[str],
     out: Path,
+    *,
     seed: int = 0,
     executor: Workers | Executor | None = None,
     quick: bool = False,
     report: Report = lambda *_: None,
 ) -> list[Outcome]:
-    """Run figures, each task once: what an earlier run finished is kept, if seed, data and program
-    are the same.
+    """Run figures, each task once.
+
+    What an earlier run finished is kept, if seed, data and program are the same.
 
     Args:
         figures: Names, such as "fig3"; or "all".
@@ -206,115 +271,154 @@ def reproduce(
         quick: A small version of everything.
         report: Called as tasks are done.
     """
-    names, stamp = _checked(figures), _stamp()
+    names = _checked(figures)
+    settings = Settings(seed=seed, quick=quick)
     out.mkdir(parents=True, exist_ok=True)
-    work = out / ("points-quick" if quick else "points")
-    work.mkdir(exist_ok=True)
-    wanted = [(name, task) for name in names for task in range(FIGURES[name].tasks(quick))]
-    results: dict[tuple[str, int], dict[str, Any]] = {}
-    waiting = []
-    for key in wanted:
-        kept = _load(_path(work, *key, seed), stamp)
-        if kept is None:
-            waiting.append(key)
-        else:
-            results[key] = kept
+    folder = out / ("points-quick" if quick else "points")
+    folder.mkdir(exist_ok=True)
 
-    def done(key: tuple[str, int], found: dict[str, Any]) -> None:
-        results[key] = found
-        if "problem" not in found:
-            write_atomically(_path(work, *key, seed), json.dumps({"of": stamp, **found}).encode())
-        name = key[0]
-        report(name, sum(k[0] == name for k in results), FIGURES[name].tasks(quick))
-
+    tasks = []
     for name in names:
-        report(name, sum(key[0] == name for key in results), FIGURES[name].tasks(quick))
-    with workers_of(executor) as workers:
-        for number, found in workers.each(run_task, (seed, quick), waiting):
-            done(waiting[number], found)
-    outcomes = [
-        _outcome(name, [results[key] for key in wanted if key[0] == name]) for name in names
-    ]
+        tasks += [Task(name, number) for number in range(FIGURES[name].tasks(quick))]
+    parts = _compute(tasks, settings, folder=folder, executor=executor, report=report)
+
+    outcomes = []
+    for name in names:
+        parts_of_figure = [parts[task] for task in tasks if task.figure == name]
+        outcomes.append(_outcome(name, parts_of_figure))
     for outcome in outcomes:
         if not outcome.problem:
             _draw(outcome, out)
-    _write_table(outcomes, out, seed, quick)
+    _write_table(outcomes, out, settings)
     return outcomes
 
 
-def run_task(settings: tuple[int, bool], key: tuple[str, int]) -> dict[str, Any]:
+def _compute(
+    tasks: Sequence[Task],
+    settings: Settings,
+    *,
+    folder: Path,
+    executor: Workers | Executor | None,
+    report: Report,
+) -> dict[Task, Part]:
+    """What became of each task; the rows of those that succeed are kept in the folder."""
+    stamp = _stamp()
+    parts: dict[Task, Part] = {}
+    for task in tasks:
+        kept = _load(_path(folder, task, settings.seed), stamp)
+        if kept is not None:
+            parts[task] = kept
+
+    def report_on(figure: str) -> None:
+        done = sum(task.figure == figure for task in parts)
+        report(figure, done, FIGURES[figure].tasks(settings.quick))
+
+    for figure in dict.fromkeys(task.figure for task in tasks):
+        report_on(figure)
+    waiting = [task for task in tasks if task not in parts]
+    with workers_of(executor) as workers:
+        for number, part in workers.each(run_task, settings, waiting):
+            task = waiting[number]
+            parts[task] = part
+            if not part.problem:  # what went wrong, such as a download, is tried again
+                _keep(_path(folder, task, settings.seed), stamp, part)
+            report_on(task.figure)
+    return parts
+
+
+def run_task(settings: Settings, task: Task) -> Part:
     """One task, on one thread: so its numbers do not depend on what else runs."""
-    (seed, quick), (name, task) = settings, key
     start = time.perf_counter()
     with threadpool_limits(1):
         try:
-            rows = FIGURES[name].compute(name, task, seed, quick)
+            rows = FIGURES[task.figure].compute(task, settings)
         except FairpoolError as error:
-            return {"problem": str(error), "rows": [], "seconds": 0.0}
-    return {"rows": rows, "seconds": time.perf_counter() - start}
+            return Part(rows=[], seconds=0.0, problem=str(error))
+    return Part(rows=rows, seconds=time.perf_counter() - start)
 
 
 def _checked(figures: Iterable[str]) -> list[str]:
-    names = list(FIGURES) if "all" in (chosen := list(figures)) or not chosen else chosen
+    names = list(figures)
+    if "all" in names or not names:
+        return list(FIGURES)
     for name in names:
         if name not in FIGURES:
             raise DataError(f'no figure "{name}"; there are {", ".join(FIGURES)} and all')
     return names
 
 
-def _path(work: Path, name: str, task: int, seed: int) -> Path:
-    return work / f"{name}-{task}-seed{seed}.json"
+def _path(folder: Path, task: Task, seed: int) -> Path:
+    return folder / f"{task.figure}-{task.number}-seed{seed}.json"
 
 
 def _stamp() -> str:
-    """A hash of what points depend on beside figure, task and seed: this program, and the data at hand."""
+    """A hash of what points depend on beside the task and the seed.
+
+    That is this program, and the data at hand.
+    """
     digest = hashlib.blake2b(digest_size=16)
-    for path in (*sorted(Path(__file__).parents[1].rglob("*.py")), *local_files()):
+    program = sorted(Path(__file__).parents[1].rglob("*.py"))
+    for path in (*program, *local_files()):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def _load(path: Path, stamp: str) -> dict[str, Any] | None:
+def _keep(path: Path, stamp: str, part: Part) -> None:
+    entry = {"of": stamp, "rows": part.rows, "seconds": part.seconds}
+    write_atomically(path, json.dumps(entry).encode())
+
+
+def _load(path: Path, stamp: str) -> Part | None:
     """What was kept, unless by another version or from other data."""
     try:
-        found: dict[str, Any] = json.loads(path.read_text())
+        entry: dict[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError):
         return None
-    return found if found.get("of") == stamp else None
+    if entry.get("of") != stamp:
+        return None
+    return Part(rows=entry["rows"], seconds=entry["seconds"])
 
 
-def _outcome(name: str, parts: list[dict[str, Any]]) -> Outcome:
-    problem = next((part["problem"] for part in parts if "problem" in part), "")
-    rows = [row for part in parts for row in part["rows"]]
-    seconds = sum(part["seconds"] for part in parts)
-    return Outcome(name, seconds, rows, [] if problem else FIGURES[name].check(name, rows), problem)
+def _outcome(name: str, parts: list[Part]) -> Outcome:
+    rows: Rows = []
+    problem = ""
+    for part in parts:
+        rows += part.rows
+        problem = problem or part.problem
+    return Outcome(
+        figure=name,
+        seconds=sum(part.seconds for part in parts),
+        rows=rows,
+        claims=[] if problem else FIGURES[name].check(name, rows),
+        problem=problem,
+    )
 
 
 def _draw(outcome: Outcome, out: Path) -> None:
+    """Write a figure's points as CSV, and its picture as SVG and PNG."""
+    name = outcome.figure
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(outcome.rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(outcome.rows)
-    write_atomically(out / f"{outcome.figure}.csv", stream.getvalue().encode())
-    spec = styled(FIGURES[outcome.figure].draw(outcome.rows)).to_dict(format="vega-lite")
+    write_atomically(out / f"{name}.csv", stream.getvalue().encode())
+
+    spec = styled(FIGURES[name].draw(outcome.rows)).to_dict(format="vega-lite")
     spec["config"]["background"] = "white"
-    write_atomically(out / f"{outcome.figure}.svg", str(vl_convert.vegalite_to_svg(spec)).encode())
-    write_atomically(
-        out / f"{outcome.figure}.png", bytes(vl_convert.vegalite_to_png(spec, scale=1.5))
-    )
+    svg = str(vl_convert.vegalite_to_svg(spec))
+    write_atomically(out / f"{name}.svg", svg.encode())
+    png = bytes(vl_convert.vegalite_to_png(spec, scale=1.5))
+    write_atomically(out / f"{name}.png", png)
 
 
-def _write_table(outcomes: list[Outcome], out: Path, seed: int, quick: bool) -> None:
+def _write_table(outcomes: list[Outcome], out: Path, settings: Settings) -> None:
     for suffix in ("md", "html"):
-        page = (
-            templates()
-            .get_template(f"reproduction.{suffix}.j2")
-            .render(
-                outcomes=outcomes,
-                figures=FIGURES,
-                seed=seed,
-                quick=quick,
-                seconds=sum(o.seconds for o in outcomes),
-            )
+        template = templates().get_template(f"reproduction.{suffix}.j2")
+        page = template.render(
+            outcomes=outcomes,
+            figures=FIGURES,
+            seed=settings.seed,
+            quick=settings.quick,
+            seconds=sum(outcome.seconds for outcome in outcomes),
         )
         write_atomically(out / f"reproduction.{suffix}", page.encode())

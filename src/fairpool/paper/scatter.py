@@ -6,9 +6,10 @@ Paper: Sec. 5, Summary of Observations; App. E, App. F.1, App. F.2.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.gaussian_process.kernels import RBF, Kernel, Matern
 
 from fairpool.contributions import Contributions, shapley
 from fairpool.models import (
@@ -30,10 +31,12 @@ from fairpool.values import InformationGain
 
 RHOS = (1.0, 0.5)
 DRAWS = 5
+"""How often the noise on labels is drawn for each point."""
+
 PERMUTATIONS = 3000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Split:
     """One train-test split, standardised by its training rows, with the model to value it by."""
 
@@ -44,12 +47,12 @@ class Split:
     model: Model
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """One figure's experiment.
 
     Attributes:
-        prepare: From a generator to a split.
+        prepare: From a generator to a split and its model.
         splits: How many.
         partitions: How many of each split.
         parties: n.
@@ -65,10 +68,23 @@ class Setting:
     sampled: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Point:
-    """One party of one partition, at one rho and for one draw of the noise: a point in the scatter
-    graphs.
+    """A point in the scatter graphs: one party of one partition, at one rho, for one draw of noise.
+
+    Attributes:
+        split: Of the data into training and test rows.
+        partition: Of the training rows among the parties.
+        rho: The parameter of the reward scheme.
+        party: From 0.
+        draw: Of the noise, from 0.
+        share: phi_i / phi*.
+        ig: Improvement in information gain by the collaboration.
+        ig_most: The most that it could be.
+        mnlp: Improvement in MNLP.
+        mnlp_most: That of the model trained on everybody's data.
+        shapley: phi_i, exactly.
+        shapley_sampled: phi_i as it was used: sampled, if the setting says so.
     """
 
     split: int
@@ -90,44 +106,47 @@ def run_split(setting: Setting, split: int, seed: int) -> Iterator[Point]:
     data = setting.prepare(np.random.default_rng([seed, split]))
     for number in range(setting.partitions):
         rng = np.random.default_rng([seed, split, number + 1])
-        yield from _points(setting, data, split, number, rng)
+        yield from _points(setting, data, split=split, number=number, rng=rng)
 
 
 def _points(
-    setting: Setting, data: Split, split: int, number: int, rng: np.random.Generator
+    setting: Setting, data: Split, *, split: int, number: int, rng: np.random.Generator
 ) -> Iterator[Point]:
-    blocks = partition(data.X, setting.parties, setting.least, rng).parties
-    game = InformationGain(
-        data.model, [Party(str(i), data.X[rows], data.y[rows]) for i, rows in enumerate(blocks)]
-    )
+    """The points of one partition, the one with this number."""
+    X_test = data.X_test
+    y_test = data.y_test
+    blocks = partition(data.X, setting.parties, least=setting.least, rng=rng).parties
+    parties = [Party(str(i), data.X[rows], data.y[rows]) for i, rows in enumerate(blocks)]
+    game = InformationGain(data.model, parties)
     exact = shapley(game, "exact")
     used = shapley_by_permutations(game, rng) if setting.sampled else exact
     scheme = RewardScheme(game, used)
-    alone = [mnlp(data.y_test, *game.posterior([i]).predict(data.X_test)) for i in range(game.n)]
-    everyone = mnlp(data.y_test, *game.posterior(range(game.n)).predict(data.X_test))
+    alone = [mnlp(y_test, *game.posterior([i]).predict(X_test)) for i in range(game.n)]
+    everyone = mnlp(y_test, *game.posterior(range(game.n)).predict(X_test))
     noise_seed = int(rng.integers(2**31))
     for rho in RHOS:
         rewards = scheme.rewards(rho)
+        # The paper shows only rewards that satisfy individual rationality.
         if not check_incentives(game, used, rewards)["R4"].holds:
-            continue  # the paper: only rewards that satisfy individual rationality
-        for i, model in enumerate(
-            realise(game, rewards, noise_seed, noise="standardised", draws=DRAWS)
-        ):
-            mean, variance = model.predict(data.X_test)
-            for draw, score in enumerate(np.broadcast_to(mnlp(data.y_test, mean, variance), DRAWS)):
+            continue
+        models = realise(game, rewards, noise_seed, noise="standardised", draws=DRAWS)
+        for i, model in enumerate(models):
+            # A model without noise has one score, whatever is drawn.
+            scores = np.broadcast_to(mnlp(y_test, *model.predict(X_test)), DRAWS)
+            for draw, score in enumerate(scores):
                 yield Point(
-                    split,
-                    number,
-                    rho,
-                    i,
-                    draw,
-                    float(scheme.shares[i]),
-                    float(rewards[i] - game.alone[i]),
-                    float(game.total - game.alone[i]),
-                    float(alone[i] - score),
-                    float(alone[i] - everyone),
-                    float(exact.values[i]),
-                    float(used.values[i]),
+                    split=split,
+                    partition=number,
+                    rho=rho,
+                    party=i,
+                    draw=draw,
+                    share=float(scheme.shares[i]),
+                    ig=float(rewards[i] - game.alone[i]),
+                    ig_most=float(game.total - game.alone[i]),
+                    mnlp=float(alone[i] - score),
+                    mnlp_most=float(alone[i] - everyone),
+                    shapley=float(exact.values[i]),
+                    shapley_sampled=float(used.values[i]),
                 )
 
 
@@ -138,10 +157,17 @@ def shapley_by_permutations(game: InformationGain, rng: np.random.Generator) -> 
     """
     v = game.values()
     orders = rng.permuted(np.tile(np.arange(game.n), (PERMUTATIONS, 1)), axis=1)
-    gains = np.diff(v[np.cumsum(1 << orders, axis=1)], axis=1, prepend=v[0])
+    # The sum of the bits of those who have joined is the bitmask of their coalition.
+    joined = np.cumsum(1 << orders, axis=1)
+    gains = np.diff(v[joined], axis=1, prepend=v[0])
+    # From the order of joining back to the order of the parties.
     marginals = np.take_along_axis(gains, orders.argsort(axis=1), axis=1)
-    errors = marginals.std(axis=0, ddof=1) / np.sqrt(PERMUTATIONS)
-    return Contributions(marginals.mean(axis=0), errors, "sampled", PERMUTATIONS * game.n)
+    return Contributions(
+        values=marginals.mean(axis=0),
+        standard_errors=marginals.std(axis=0, ddof=1) / np.sqrt(PERMUTATIONS),
+        method="sampled",
+        evaluations=PERMUTATIONS * game.n,
+    )
 
 
 def _standardise(values: FloatArray, by: FloatArray) -> FloatArray:
@@ -149,92 +175,148 @@ def _standardise(values: FloatArray, by: FloatArray) -> FloatArray:
     return np.asarray((values - by.mean(axis=0)) / np.where(scale > 0, scale, 1.0))
 
 
-def _split(data: Dataset, rng: np.random.Generator, inputs_too: bool) -> tuple[FloatArray, ...]:
-    """80% for training and 20% for testing at random; standardised by the training rows alone."""
+class _Rows(NamedTuple):
+    """Training and test rows, standardised by the training rows alone."""
+
+    X: FloatArray
+    y: FloatArray
+    X_test: FloatArray
+    y_test: FloatArray
+
+    def with_model(self, model: Model) -> Split:
+        """The split that is valued by this model."""
+        return Split(X=self.X, y=self.y, X_test=self.X_test, y_test=self.y_test, model=model)
+
+
+def _split(data: Dataset, rng: np.random.Generator, *, inputs_too: bool) -> _Rows:
+    """80% for training and 20% for testing at random; inputs are standardised if `inputs_too`."""
     order = rng.permutation(len(data))
     train, test = np.split(order, [round(0.8 * len(order))])
     X = _standardise(data.X, data.X[train]) if inputs_too else data.X
     y = _standardise(data.y, data.y[train])
-    return X[train], y[train], X[test], y[test]
+    return _Rows(X=X[train], y=y[train], X_test=X[test], y_test=y[test])
 
 
-def _gp(X: FloatArray, y: FloatArray, exponential: bool = False) -> GaussianProcess:
-    """Squared exponential with ARD, plus the exponential kernel if asked for; by maximum likelihood on the pool."""
-    ones = np.ones(X.shape[1])
-    kernel = 1.0 * RBF(ones) + 1.0 * Matern(ones, nu=0.5) if exponential else 1.0 * RBF(ones)
-    return GaussianProcess(kernel, 0.1).fit_hyperparameters(X, y)
+def _kernel(length_scale: float | FloatArray, *, exponential: bool) -> Kernel:
+    """Squared exponential, plus the exponential kernel if `exponential`."""
+    squared = 1.0 * RBF(length_scale)
+    if not exponential:
+        return squared
+    return squared + 1.0 * Matern(length_scale, nu=0.5)
 
 
-def diabetes_gp(rng: np.random.Generator, exponential: bool) -> Split:
+def _learned_gp(rows: _Rows, *, exponential: bool) -> GaussianProcess:
+    """A length scale per feature (ARD), by maximum likelihood on the pool."""
+    kernel = _kernel(np.ones(rows.X.shape[1]), exponential=exponential)
+    return GaussianProcess(kernel, 0.1).fit_hyperparameters(rows.X, rows.y)
+
+
+def diabetes_gp(rng: np.random.Generator, *, exponential: bool) -> Split:
     """Paper: App. E.2 (Fig. 3), App. F.2 (Fig. 9)."""
-    X, y, X_test, y_test = _split(diabetes(), rng, inputs_too=True)
-    return Split(X, y, X_test, y_test, _gp(X, y, exponential))
+    rows = _split(diabetes(), rng, inputs_too=True)
+    return rows.with_model(_learned_gp(rows, exponential=exponential))
 
 
-def diabetes_fixed(rng: np.random.Generator, exponential: bool) -> Split:
+def diabetes_fixed(rng: np.random.Generator, *, exponential: bool) -> Split:
     """Figs. 3 and 9 with hyperparameters fixed instead of learned, the same for both kernels.
 
     Paper: Sec. 5 says "known or learned". Amplitudes 1, length scales 3 (the root of the number of
     features) and noise variance 0.2.
     """
-    X, y, X_test, y_test = _split(diabetes(), rng, inputs_too=True)
-    kernel = 1.0 * RBF(3.0) + 1.0 * Matern(3.0, nu=0.5) if exponential else 1.0 * RBF(3.0)
-    return Split(X, y, X_test, y_test, GaussianProcess(kernel, 0.2))
+    rows = _split(diabetes(), rng, inputs_too=True)
+    return rows.with_model(GaussianProcess(_kernel(3.0, exponential=exponential), 0.2))
 
 
 def friedman_gp(rng: np.random.Generator) -> Split:
     """Paper: App. F.1 (Fig. 7)."""
-    X, y, X_test, y_test = _split(friedman(2000, rng), rng, inputs_too=False)
-    return Split(X, y, X_test, y_test, _gp(X, y))
+    rows = _split(friedman(2000, rng), rng, inputs_too=False)
+    return rows.with_model(_learned_gp(rows, exponential=False))
 
 
 def friedman_sparse(rng: np.random.Generator) -> Split:
-    """Paper: App. E.4 (Fig. 6). The paper does not say how inducing points are chosen: 100 by k-means here."""
-    X, y, X_test, y_test = _split(friedman(5000, rng), rng, inputs_too=False)
-    U = inducing_points(X, 100, rng=rng)
-    model = SparseGaussianProcess(1.0 * RBF(np.ones(6)), 0.1, U).fit_hyperparameters(X, y)
-    return Split(X, y, X_test, y_test, model)
+    """Paper: App. E.4 (Fig. 6).
+
+    The paper does not say how inducing points are chosen: 100 by k-means here.
+    """
+    rows = _split(friedman(5000, rng), rng, inputs_too=False)
+    U = inducing_points(rows.X, 100, rng=rng)
+    start = SparseGaussianProcess(1.0 * RBF(np.ones(6)), 0.1, U)
+    return rows.with_model(start.fit_hyperparameters(rows.X, rows.y))
+
+
+class _PublicNetwork(NamedTuple):
+    """A network that was trained on public data.
+
+    Attributes:
+        private: The rows that were not public, which are the parties'.
+        network: The network.
+        noise_variance: Learned on the public rows.
+    """
+
+    private: Dataset
+    network: NetworkFeatures
+    noise_variance: float
 
 
 @cache
-def _california_network() -> tuple[Dataset, NetworkFeatures, float]:
-    """Train on 60% as public data; what is left is for the parties. The noise is learned on the public part, too."""
-    data, rng = california(), np.random.default_rng(0)
-    public, rest = np.split(rng.permutation(len(data)), [round(0.6 * len(data))])
-    X, y = _standardise(data.X, data.X[public]), _standardise(data.y, data.y[public])
+def _california_network() -> _PublicNetwork:
+    """Train on 60% as public data; the other rows are for the parties."""
+    data = california()
+    rng = np.random.default_rng(0)
+    public, private = np.split(rng.permutation(len(data)), [round(0.6 * len(data))])
+    X = _standardise(data.X, data.X[public])
+    y = _standardise(data.y, data.y[public])
     network = NetworkFeatures.train(X[public], y[public], (100, 50), rng=0)
-    model = BayesianLinearRegression(0.2, features=network).fit_hyperparameters(
-        X[public], y[public]
+    start = BayesianLinearRegression(0.2, features=network)
+    model = start.fit_hyperparameters(X[public], y[public])
+    return _PublicNetwork(
+        private=Dataset(X[private], y[private], data.columns),
+        network=network,
+        noise_variance=model.noise_variance,
     )
-    return Dataset(X[rest], y[rest], data.columns), network, model.noise_variance
 
 
 def california_network(rng: np.random.Generator) -> Split:
-    """Paper: App. E.3 (Fig. 5): a standard Gaussian prior on the weights of the network's last layer."""
-    data, network, noise = _california_network()
+    """A standard Gaussian prior on the weights of the network's last layer.
+
+    Paper: App. E.3 (Fig. 5).
+    """
+    data, network, noise_variance = _california_network()
     train, test = np.split(rng.permutation(len(data))[:2000], [1600])
-    model = BayesianLinearRegression(noise, features=network)
-    return Split(data.X[train], data.y[train], data.X[test], data.y[test], model)
+    return Split(
+        X=data.X[train],
+        y=data.y[train],
+        X_test=data.X[test],
+        y_test=data.y[test],
+        model=BayesianLinearRegression(noise_variance, features=network),
+    )
 
 
-def boston_network(rng: np.random.Generator, informative: bool) -> Split:
-    """Paper: App. F.1 (Fig. 8); App. F.2 (Fig. 10): prior mean the network's last weights, prior variance 0.01."""
-    X, y, X_test, y_test = _split(boston(), rng, inputs_too=True)
-    network = NetworkFeatures.train(X, y, (50, 50), rng=rng, max_iter=1000)
-    model = BayesianLinearRegression(0.1, features=network)
+def boston_network(rng: np.random.Generator, *, informative: bool) -> Split:
+    """Either a standard prior or an informative one on the weights of the network's last layer.
+
+    Paper: App. F.1 (Fig. 8); App. F.2 (Fig. 10): prior mean the network's last weights, prior
+    variance 0.01.
+    """
+    rows = _split(boston(), rng, inputs_too=True)
+    network = NetworkFeatures.train(rows.X, rows.y, (50, 50), rng=rng, max_iter=1000)
     if informative:
-        model = BayesianLinearRegression(0.1, 0.01, network.last_weights, network)
-    return Split(X, y, X_test, y_test, model.fit_hyperparameters(X, y))
+        start = BayesianLinearRegression(
+            0.1, prior_variance=0.01, prior_mean=network.last_weights, features=network
+        )
+    else:
+        start = BayesianLinearRegression(0.1, features=network)
+    return rows.with_model(start.fit_hyperparameters(rows.X, rows.y))
 
 
 SETTINGS = {
-    "fig3": Setting(lambda rng: diabetes_gp(rng, exponential=True)),
-    "fig5": Setting(california_network),
-    "fig6": Setting(friedman_sparse, splits=3, parties=10, least=0.05, sampled=True),
-    "fig7": Setting(friedman_gp),
-    "fig8": Setting(lambda rng: boston_network(rng, informative=False)),
-    "fig9": Setting(lambda rng: diabetes_gp(rng, exponential=False)),
-    "fig3-fixed": Setting(lambda rng: diabetes_fixed(rng, exponential=True)),
-    "fig9-fixed": Setting(lambda rng: diabetes_fixed(rng, exponential=False)),
-    "fig10": Setting(lambda rng: boston_network(rng, informative=True)),
+    "fig3": Setting(prepare=lambda rng: diabetes_gp(rng, exponential=True)),
+    "fig5": Setting(prepare=california_network),
+    "fig6": Setting(prepare=friedman_sparse, splits=3, parties=10, least=0.05, sampled=True),
+    "fig7": Setting(prepare=friedman_gp),
+    "fig8": Setting(prepare=lambda rng: boston_network(rng, informative=False)),
+    "fig9": Setting(prepare=lambda rng: diabetes_gp(rng, exponential=False)),
+    "fig3-fixed": Setting(prepare=lambda rng: diabetes_fixed(rng, exponential=True)),
+    "fig9-fixed": Setting(prepare=lambda rng: diabetes_fixed(rng, exponential=False)),
+    "fig10": Setting(prepare=lambda rng: boston_network(rng, informative=True)),
 }
