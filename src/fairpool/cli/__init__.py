@@ -47,5 +47,8 @@ def main(
 
 
 def entry() -> None:
-    """The installed command. Typer ends it: wrong usage with exit code 2, Ctrl-C with 130, neither with a traceback."""
+    """The installed command.
+
+    Typer ends it: wrong usage with exit code 2, Ctrl-C with 130, neither with a traceback.
+    """
     app()

@@ -1,8 +1,7 @@
-"""What the commands print, and how errors end: results to standard output, progress and errors to
-standard error.
+"""What the commands print, and how errors end them.
 
-It is loaded by every command, so what takes time to load (rich, and all that computes) is imported
-where it is used.
+Results go to standard output, progress and errors to standard error. Every command loads this
+module, so what takes time to load (rich, and all that computes) is imported where it is used.
 """
 
 import json
@@ -54,7 +53,7 @@ class Screen:
 
         console = Console(stderr=True)
         columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
-        hidden = self.quiet or self.as_json or not console.is_terminal
+        hidden = self._hides_progress(console)
         with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
             task = bar.add_task("starting", total=None)
 
@@ -81,7 +80,7 @@ class Screen:
         )
 
         console = Console(stderr=True)
-        hidden = self.quiet or self.as_json or not console.is_terminal
+        hidden = self._hides_progress(console)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -98,6 +97,10 @@ class Screen:
 
             yield show
 
+    def _hides_progress(self, console: Any) -> bool:
+        # In a file or a pipe the bar would leave a line for each of its states.
+        return self.quiet or self.as_json or not console.is_terminal
+
 
 @contextmanager
 def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
@@ -105,16 +108,15 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
     try:
         yield Screen(quiet, as_json)
     except FairpoolError as error:
-        problems = list(error.problems)
         if as_json:
-            print(json.dumps({"errors": problems}, indent=1, ensure_ascii=False))
+            print(json.dumps({"errors": list(error.problems)}, indent=1, ensure_ascii=False))
         else:
-            for problem in problems:
+            for problem in error.problems:
                 print(f"error: {problem}", file=sys.stderr)
         raise typer.Exit(2) from None
     except BrokenPipeError:
-        # Who reads has enough, as `head` has. Python would complain once more when it closes
-        # standard output.
+        # The reader has enough, as `head` has. Without this line Python would complain once more,
+        # when it closes standard output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except OSError as error:
@@ -122,9 +124,8 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
         raise typer.Exit(2) from None
     except (typer.Exit, typer.Abort):
         raise
-    except (
-        Exception
-    ) as error:  # a fault of ours, but no reason to show a traceback to who cannot use it
+    except Exception as error:
+        # A fault of ours; but a traceback would not help an operator.
         if os.environ.get("FAIRPOOL_DEBUG"):
             raise
         print(
@@ -144,16 +145,15 @@ def show_run(show: Screen, done: "Run", out: Path) -> None:
 
     result = done.collaboration
     show.say(result.table())
-    for sentence in result.explain() if result.game.n <= MOST_SENTENCES else ():
-        show.say(sentence)
+    if result.game.n <= MOST_SENTENCES:
+        for sentence in result.explain():
+            show.say(sentence)
     for warning in done.warnings:
-        show.say(
-            f"Warning: {warning}",
-        )
+        show.say(f"Warning: {warning}")
     show.say(f"\nReport: {out / 'operator' / 'report.html'}  (for the operator alone)")
     show.say(f"For each party, a model and a letter to hand out: {out / 'parties'}")
     for name, folder in zip(result.game.names, folder_names(result.game.names), strict=True):
-        if folder != name.replace(" ", "-"):
+        if folder != name.replace(" ", "-"):  # it was changed, and cannot be guessed
             show.say(f"  {name}: {folder}")
 
 
@@ -161,10 +161,8 @@ def show_preparation(show: Screen, preparation: "Preparation", rows: dict[str, i
     """What a run would work on."""
     for name, count in rows.items():
         show.say(f"{name}: {count} rows")
-    show.say(
-        f"features: {', '.join(preparation.encoding.features)}; target:"
-        f" {preparation.encoding.target}"
-    )
+    features = ", ".join(preparation.encoding.features)
+    show.say(f"features: {features}; target: {preparation.encoding.target}")
     for warning in preparation.warnings:
         show.say(f"Warning: {warning}")
     show.say("No problem found.")
