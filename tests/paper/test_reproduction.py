@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from fairpool.paper.along_rho import RhoPoint
-from fairpool.paper.reproduction import FIGURES, reproduce
+from fairpool.paper.figures import FIGURES
+from fairpool.paper.reproduction import reproduce
 from fairpool.paper.scatter import Point
 from fairpool.paper.valuation import ValuePoint
 from tests.support.die_before import run_and_die
