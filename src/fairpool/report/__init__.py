@@ -1,3 +1,4 @@
-"""What people and programs read: terminal, JSON, the operator's report, each party's letter, and
-their charts.
+"""What people and programs read.
+
+There are the terminal's text, JSON, the operator's report, each party's letter, and their charts.
 """

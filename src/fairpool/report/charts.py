@@ -6,12 +6,14 @@ import altair as alt
 import numpy as np
 import vl_convert
 
-from fairpool.coalitions import members, sizes
+from fairpool.coalitions import names_of, sizes
 from fairpool.outcome import Outcome
 from fairpool.report.scores import Scores
 from fairpool.report.words import as_percent
 
-INK, PALE, ACCENT = "#1f2a37", "#b8c4d6", "#1f6f8b"
+INK = "#1f2a37"
+PALE = "#b8c4d6"
+ACCENT = "#1f6f8b"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 DASHES = [[1, 0], [8, 4], [2, 2], [10, 3, 2, 3], [4, 4], [14, 4], [1, 4]]
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
@@ -62,23 +64,28 @@ def as_svg(chart: Any) -> str:
 
 
 def drawn_parties(result: Outcome) -> list[int]:
-    """The parties that charts show: all, or of many some, from the largest reward to the smallest."""
+    """The parties that charts show.
+
+    They are all, or of many a selection, from the largest reward to the smallest.
+    """
     n = result.game.n
     if n <= MOST_DRAWN:
         return list(range(n))
     order = np.argsort(-result.rewards, kind="stable")
-    return [int(i) for i in order[np.linspace(0, n - 1, MOST_DRAWN).round().astype(int)]]
+    ranks = np.linspace(0, n - 1, MOST_DRAWN).round().astype(int)
+    return [int(i) for i in order[ranks]]
 
 
 def rewards_chart(result: Outcome) -> Any:
     """Per party: what it has alone, what it receives, and what all have together."""
-    drawn = drawn_parties(result)
-    names = [result.game.names[i] for i in drawn]
-    rows = [
-        {"party": result.game.names[i], "what": what, "value": float(value)}
-        for i in drawn
-        for what, value in (("alone", result.game.alone[i]), ("receives", result.rewards[i]))
-    ]
+    game = result.game
+    names = []
+    rows = []
+    for i in drawn_parties(result):
+        name = game.names[i]
+        names.append(name)
+        rows.append({"party": name, "what": "alone", "value": float(game.alone[i])})
+        rows.append({"party": name, "what": "receives", "value": float(result.rewards[i])})
     base = alt.Chart(_data(rows)).encode(
         y=alt.Y("party:N", sort=names, title=None, axis=alt.Axis(labelLimit=220)),
         yOffset=alt.YOffset("what:N", sort=["alone", "receives"]),
@@ -91,52 +98,35 @@ def rewards_chart(result: Outcome) -> Any:
             legend=None,
         )
     )
-    labels = (
-        base.mark_text(align="left", dx=4, color=INK, fontSize=12)
-        .encode(text="label:N")
-        .transform_calculate(label="datum.what + ' ' + format(datum.value, '.1f')")
+    labelled = base.encode(text="label:N").transform_calculate(
+        label="datum.what + ' ' + format(datum.value, '.1f')"
     )
-    together = _data(
-        [{"value": result.game.total, "label": f"all together {result.game.total:.1f}"}]
-    )
+    # White behind the labels, so that no line strikes them through.
+    halo = labelled.mark_text(align="left", dx=4, fontSize=12, stroke="white", strokeWidth=4)
+    labels = labelled.mark_text(align="left", dx=4, color=INK, fontSize=12)
+    together = _data([{"value": game.total, "label": f"all together {game.total:.1f}"}])
     line = alt.Chart(together).mark_rule(color=INK, strokeDash=[4, 3]).encode(x="value:Q")
     note = (
         alt.Chart(together)
         .mark_text(align="right", dx=-6, dy=-6, baseline="bottom", color=INK)
         .encode(x="value:Q", y=alt.value(0), text="label:N")
     )
-    return (bars + line + _halo(base) + labels + note).properties(width=480, height=alt.Step(24))
-
-
-def _halo(base: Any) -> Any:
-    """White behind the labels, so that no line strikes them through."""
-    return (
-        base.mark_text(align="left", dx=4, fontSize=12, stroke="white", strokeWidth=4)
-        .encode(text="label:N")
-        .transform_calculate(label="datum.what + ' ' + format(datum.value, '.1f')")
-    )
+    return (bars + line + halo + labels + note).properties(width=480, height=alt.Step(24))
 
 
 def rho_chart(result: Outcome) -> Any:
-    """Each party's reward along rho, with rho_r, rho_s and the chosen rho marked; `rho` is a signal to be moved."""
+    """Each party's reward along rho, with rho_r, rho_s and the chosen rho marked.
+
+    `rho` is a signal, which the report's slider moves.
+    """
     drawn = drawn_parties(result)
     names = [result.game.names[i] for i in drawn]
-    grid = np.linspace(0, 1, GRID)
-    lines = [
-        {"rho": float(rho), "party": name, "reward": float(r)}
-        for rho in grid
-        for name, r in zip(names, result.scheme.rewards(float(rho))[drawn], strict=True)
-    ]
-    named = (
-        ("chosen", result.rho),
-        ("ρ_s", result.scheme.rho_stable),
-        ("ρ_r", result.scheme.rho_rational),
-    )
-    at: dict[float, list[str]] = {}
-    for label, rho in named:
-        if 0 <= rho <= 1:
-            at.setdefault(round(rho, 3), []).append(label)
-    marks = [{"rho": rho, "label": " = ".join(labels)} for rho, labels in at.items()]
+    lines = []
+    for rho in np.linspace(0, 1, GRID).tolist():
+        rewards = result.scheme.rewards(rho)
+        for i, name in zip(drawn, names, strict=True):
+            lines.append({"rho": rho, "party": name, "reward": float(rewards[i])})
+    marks = _rho_marks(result)
     chosen = alt.param(name="rho", value=result.rho)
     x = alt.X("rho:Q", title=RHO_TITLE, scale=alt.Scale(domain=[0, 1]))
     curves = (
@@ -166,23 +156,35 @@ def rho_chart(result: Outcome) -> Any:
     return (curves + rules + texts + cursor).add_params(chosen).properties(width=520, height=260)
 
 
+def _rho_marks(result: Outcome) -> list[dict[str, Any]]:
+    """Marks of the chosen rho, rho_s and rho_r; those at the same place share one."""
+    named = {
+        "chosen": result.rho,
+        "ρ_s": result.scheme.rho_stable,
+        "ρ_r": result.scheme.rho_rational,
+    }
+    labels_at: dict[float, list[str]] = {}
+    for label, rho in named.items():
+        if 0 <= rho <= 1:
+            labels_at.setdefault(round(rho, 3), []).append(label)
+    return [{"rho": rho, "label": " = ".join(labels)} for rho, labels in labels_at.items()]
+
+
 def coalitions_chart(result: Outcome) -> Any | None:
     """The value of every coalition, smallest first; None where there are too many to look at."""
     game = result.game
     if game.n > 5:
         return None
-    count = sizes(game.n)
-    rows = [
-        {
-            "coalition": " + ".join(game.names[i] for i in members(mask)),
-            "value": float(v),
-            "parties": int(count[mask]),
-        }
-        for mask, v in enumerate(game.values())
-        if mask
-    ]
-    rows.sort(key=lambda row: (row["parties"], row["value"]))
-    order = [str(row["coalition"]) for row in rows]
+    size = sizes(game.n)
+    v = game.values()
+    # Smaller coalitions first; the empty one is worth nothing and is not shown.
+    masks = sorted(range(1, 1 << game.n), key=lambda mask: (int(size[mask]), float(v[mask])))
+    rows = []
+    order = []
+    for mask in masks:
+        name = " + ".join(names_of(mask, game.names))
+        order.append(name)
+        rows.append({"coalition": name, "value": float(v[mask]), "parties": int(size[mask])})
     base = alt.Chart(_data(rows)).encode(
         x=alt.X("value:Q", title="information (nats)"),
         y=alt.Y("coalition:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
@@ -190,31 +192,18 @@ def coalitions_chart(result: Outcome) -> Any | None:
     labels = base.mark_text(align="left", dx=4, color=INK, fontSize=12).encode(
         text=alt.Text("value:Q", format=".1f")
     )
-    return (base.mark_bar(color=PALE, cornerRadiusEnd=2) + labels).properties(
-        width=420, height=alt.Step(20)
-    )
+    bars = base.mark_bar(color=PALE, cornerRadiusEnd=2)
+    return (bars + labels).properties(width=420, height=alt.Step(20))
 
 
 def scores_chart(result: Outcome, scores: Scores) -> Any:
     """Information against prediction error on test data: alone, rewarded, and everybody's model."""
     rows = []
     for i, name in enumerate(result.game.names):
-        rows.append(
-            {
-                "party": name,
-                "model": "alone",
-                "value": float(result.game.alone[i]),
-                "mnlp": scores.alone[i].mnlp,
-            }
-        )
-        rows.append(
-            {
-                "party": name,
-                "model": "reward",
-                "value": float(result.rewards[i]),
-                "mnlp": scores.reward[i].mnlp,
-            }
-        )
+        alone = {"value": float(result.game.alone[i]), "mnlp": scores.alone[i].mnlp}
+        reward = {"value": float(result.rewards[i]), "mnlp": scores.reward[i].mnlp}
+        rows.append({"party": name, "model": "alone", **alone})
+        rows.append({"party": name, "model": "reward", **reward})
     data = _data(rows)
     x = alt.X("value:Q", title="information (nats)", scale=alt.Scale(zero=False))
     y = alt.Y("mnlp:Q", title="MNLP on test data (lower is better)", scale=alt.Scale(zero=False))
@@ -257,7 +246,8 @@ def share_chart(alone: float, reward: float, total: float) -> Any:
     rows: list[dict[str, Any]] = []
     for what, share in shares.items():
         rows.append({"what": what, "share": share, "label": as_percent(share)})
-    order = [str(row["what"]) for row in rows]
+    order = list(shares)
+    # The axis goes beyond 1, so that there is room for the label of the longest bar.
     base = alt.Chart(_data(rows)).encode(
         y=alt.Y(
             "what:N",

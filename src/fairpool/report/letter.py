@@ -1,4 +1,6 @@
-"""A party's letter: what it brought, what it receives, why that is fair, how to use the file, what
+"""A party's letter.
+
+It says what the party brought, what it receives, why that is fair, how to use the file, and what
 the file reveals.
 """
 
@@ -14,7 +16,7 @@ SHOWN = ("R2", "R4", "R5", "stable")
 """The verdicts that matter to a single party."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Letter:
     """What a letter says beyond the numbers.
 
@@ -43,30 +45,33 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
     It shows the party's own v_i, phi_i and r_i, v_N, rho and the verdicts, and nothing of any other
     party's: a witness or the table of all values would tell about others.
     """
-    game, reward = result.game, result.models[party]
+    game = result.game
+    model = result.models[party]
+    alone = float(game.alone[party])
+    reward = float(result.rewards[party])
     chart = None
-    if game.total > 0:
-        svg = charts.share_chart(float(game.alone[party]), float(result.rewards[party]), game.total)
-        chart = charts.as_svg(svg)
-    return (
-        templates()
-        .get_template("letter.html.j2")
-        .render(
-            name=game.names[party],
-            letter=letter,
-            rows=game.rows[party],
-            parties=game.n,
-            alone=float(game.alone[party]),
-            contribution=float(result.contributions.values[party]),
-            standard_error=float(result.contributions.standard_errors[party]),
-            share=float(result.scheme.shares[party]),
-            reward=float(result.rewards[party]),
-            total=game.total,
-            rho=result.rho,
-            received=reward.mechanism.words.received(
-                reward.level, TargetUnit(letter.target, letter.scale)
-            ),
-            verdicts=[(MEANINGS[c], ANSWERS[result.incentives[c].holds]) for c in SHOWN],
-            chart=chart,
-        )
+    if game.total > 0:  # shares of nothing cannot be drawn
+        chart = charts.as_svg(charts.share_chart(alone, reward, game.total))
+    verdicts = []
+    for condition in SHOWN:
+        answer = ANSWERS[result.incentives[condition].holds]
+        verdicts.append((MEANINGS[condition], answer))
+    template = templates().get_template("letter.html.j2")
+    return template.render(
+        name=game.names[party],
+        letter=letter,
+        rows=game.rows[party],
+        parties=game.n,
+        alone=alone,
+        contribution=float(result.contributions.values[party]),
+        standard_error=float(result.contributions.standard_errors[party]),
+        share=float(result.scheme.shares[party]),
+        reward=reward,
+        total=game.total,
+        rho=result.rho,
+        received=model.mechanism.words.received(
+            model.level, TargetUnit(letter.target, letter.scale)
+        ),
+        verdicts=verdicts,
+        chart=chart,
     )

@@ -10,7 +10,12 @@ from fairpool.report.sentences import sentence
 
 def as_plain(outcome: Outcome) -> dict[str, Any]:
     """Every number, infinite ones as None."""
-    scheme, contributions = outcome.scheme, outcome.contributions
+    scheme = outcome.scheme
+    contributions = outcome.contributions
+    incentives = []
+    for verdict in outcome.incentives:
+        entry = {"condition": verdict.condition, "holds": verdict.holds, "why": verdict.why}
+        incentives.append(entry)
     return {
         "parties": [_party(outcome, i) for i in range(outcome.game.n)],
         "total": outcome.game.total,
@@ -21,16 +26,17 @@ def as_plain(outcome: Outcome) -> dict[str, Any]:
         "rho_rational_interval": [_finite(end) for end in scheme.rho_rational_interval],
         "rho_stable_interval": [_finite(end) for end in scheme.rho_stable_interval],
         "evaluations": contributions.evaluations,
-        "incentives": [
-            {"condition": v.condition, "holds": v.holds, "why": v.why} for v in outcome.incentives
-        ],
+        "incentives": incentives,
         "warnings": list(outcome.warnings),
     }
 
 
 def _party(outcome: Outcome, i: int) -> dict[str, Any]:
-    game, model = outcome.game, outcome.models[i]
-    residuals = outcome.residuals
+    game = outcome.game
+    model = outcome.models[i]
+    residual = None
+    if outcome.residuals is not None:
+        residual = _finite(outcome.residuals[i])
     return {
         "name": game.names[i],
         "rows": game.rows[i],
@@ -42,10 +48,11 @@ def _party(outcome: Outcome, i: int) -> dict[str, Any]:
         "benefit_ratio": _finite(outcome.scheme.benefit_ratios(outcome.asked)[i]),
         "realised": model.value,
         **model.mechanism.encode(model.level),
-        "label_residual": None if residuals is None else _finite(residuals[i]),
+        "label_residual": residual,
         "explanation": sentence(outcome, i),
     }
 
 
 def _finite(number: float) -> float | None:
+    # JSON has no infinity.
     return float(number) if np.isfinite(number) else None

@@ -19,7 +19,7 @@ from fairpool.report.words import ANSWERS, MEANINGS, as_percent, glossary_of
 from fairpool.rewards import check_incentives
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Context:
     """What a report may say beyond the collaboration itself.
 
@@ -44,31 +44,35 @@ class Context:
 
 def render_report(result: Outcome, context: Context) -> str:
     """The report as HTML; the same result gives the same bytes."""
+    # The charts are drawn in a fixed order, since the renderer numbers clip paths across charts.
+    rewards_svg = charts.as_svg(charts.rewards_chart(result))
+    coalitions_svg = None
     coalitions = charts.coalitions_chart(result)
+    if coalitions is not None:
+        coalitions_svg = charts.as_svg(coalitions)
     along_rho = charts.rho_chart(result)
-    words = result.models[0].mechanism.words
-    return (
-        templates()
-        .get_template("report.html.j2")
-        .render(
-            result=result,
-            context=context,
-            game=result.game,
-            explanations=explain(result),
-            drawn=len(charts.drawn_parties(result)),
-            meanings=MEANINGS,
-            answers=ANSWERS,
-            glossary=glossary_of(words),
-            mechanism=words,
-            rewards_svg=charts.as_svg(charts.rewards_chart(result)),
-            coalitions_svg=charts.as_svg(coalitions) if coalitions is not None else None,
-            rho_svg=charts.as_svg(along_rho),
-            scores_svg=charts.as_svg(charts.scores_chart(result, context.scores))
-            if context.scores
-            else None,
-            vega=vega_script(),
-            live=_for_script({"spec": _responsive(along_rho), **_along_rho(result)}),
-        )
+    rho_svg = charts.as_svg(along_rho)
+    scores_svg = None
+    if context.scores is not None:
+        scores_svg = charts.as_svg(charts.scores_chart(result, context.scores))
+    mechanism = result.models[0].mechanism.words
+    template = templates().get_template("report.html.j2")
+    return template.render(
+        result=result,
+        context=context,
+        game=result.game,
+        explanations=explain(result),
+        drawn=len(charts.drawn_parties(result)),
+        meanings=MEANINGS,
+        answers=ANSWERS,
+        glossary=glossary_of(mechanism),
+        mechanism=mechanism,
+        rewards_svg=rewards_svg,
+        coalitions_svg=coalitions_svg,
+        rho_svg=rho_svg,
+        scores_svg=scores_svg,
+        vega=vega_script(),
+        live=_for_script({"spec": _responsive(along_rho), **_along_rho(result)}),
     )
 
 
@@ -81,10 +85,10 @@ def templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
     )
-    environment.filters["nats"] = lambda x: f"{x:.2f}"
+    environment.filters["nats"] = _nats
     environment.filters["share"] = as_percent
     environment.filters["prose"] = _prose
-    environment.filters["number"] = lambda x: "∞" if np.isinf(x) else f"{x:.4g}"
+    environment.filters["number"] = _number
     return environment
 
 
@@ -93,8 +97,17 @@ def _prose(text: str) -> str:
     return html.escape(text, quote=False)
 
 
+def _nats(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _number(value: float) -> str:
+    return "∞" if np.isinf(value) else f"{value:.4g}"
+
+
 def _for_script(data: Any) -> str:
     """JSON that can stand in a script element, whatever names the parties have."""
+    # A party may be called </script>.
     return json.dumps(data, allow_nan=False).replace("<", "\\u003c").replace("&", "\\u0026")
 
 
@@ -104,35 +117,39 @@ def _responsive(chart: Any) -> dict[str, Any]:
 
 
 def _along_rho(result: Outcome) -> dict[str, Any]:
-    """Rewards at every position of the slider, and the verdicts of each stretch between the
-    switching points.
+    """Rewards at every position of the slider, and the verdicts of each stretch between switches.
 
     The page looks these up and computes nothing, so that it cannot disagree with the library.
     """
-    scheme, game = result.scheme, result.game
+    scheme = result.scheme
+    game = result.game
     grid = [k / (charts.GRID - 1) for k in range(charts.GRID)]
-    switches = sorted(
-        {0.0, 1.0, *(s for s in (scheme.rho_rational, scheme.rho_stable) if 0 < s < 1)}
-    )
-    points = sorted({*switches, *((a + b) / 2 for a, b in pairwise(switches))})
-    verdicts = {}
+    # Verdicts change at rho_r and rho_s alone: those of one point hold in all of its stretch.
+    switches = {0.0, 1.0}
+    for switch in (scheme.rho_rational, scheme.rho_stable):
+        if 0 < switch < 1:
+            switches.add(switch)
+    middles = {(a + b) / 2 for a, b in pairwise(sorted(switches))}
+    points = sorted(switches | middles)
+    verdicts = []
     for rho in points:
-        found = check_incentives(game, result.contributions, scheme.rewards(rho))
-        verdicts[rho] = {v.condition: [ANSWERS[v.holds], v.why] for v in found}
-
-    def stretch(rho: float) -> int:
-        """The point whose verdicts hold at rho: itself, or the middle of the stretch that it lies in."""
-        if rho in switches:
-            return points.index(rho)
-        below = max(s for s in switches if s < rho)
-        above = min(s for s in switches if s > rho)
-        return points.index((below + above) / 2)
-
+        incentives = check_incentives(game, result.contributions, scheme.rewards(rho))
+        verdicts.append({v.condition: [ANSWERS[v.holds], v.why] for v in incentives})
+    stretches = [points.index(_stretch(rho, switches)) for rho in grid]
     return {
         "rho": result.rho,
         "names": list(game.names),
         "total": game.total,
         "rewards": [scheme.rewards(rho).tolist() for rho in grid],
-        "stretch": [stretch(rho) for rho in grid],
-        "verdicts": [verdicts[rho] for rho in points],
+        "stretch": stretches,
+        "verdicts": verdicts,
     }
+
+
+def _stretch(rho: float, switches: set[float]) -> float:
+    """The point whose verdicts hold at rho: itself, or the middle of the stretch it lies in."""
+    if rho in switches:
+        return rho
+    below = max(switch for switch in switches if switch < rho)
+    above = min(switch for switch in switches if switch > rho)
+    return (below + above) / 2

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fairpool.models import Posterior, mnlp
+from fairpool.models import mnlp
 from fairpool.realisation import ModelReward
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain
@@ -14,15 +14,18 @@ from fairpool.values import InformationGain
 
 @dataclass(frozen=True)
 class Score:
-    """One model's score, in the target's units: mean negative log probability and root mean square
-    error.
+    """One model's score, in the target's units.
+
+    Attributes:
+        mnlp: Mean negative log probability of the labels.
+        rmse: Root mean square error of the predicted means.
     """
 
     mnlp: float
     rmse: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scores:
     """Scores on test data.
 
@@ -61,15 +64,14 @@ def score_models(result: Rewarded, X: FloatArray, y: FloatArray, scale: float = 
     def score(predict: Callable[[Any], tuple[FloatArray, FloatArray]]) -> Score:
         mean, variance = predict(X)
         rmse = scale * float(np.sqrt(np.mean((mean - y) ** 2)))
-        return Score(float(mnlp(y, mean, variance)) + float(np.log(scale)), rmse)
+        # A density of labels in another unit is smaller by that unit, hence the logarithm.
+        return Score(mnlp=float(mnlp(y, mean, variance)) + float(np.log(scale)), rmse=rmse)
 
-    def trained_on(coalition: Any) -> Posterior:
-        return result.game.posterior(coalition)
-
-    n = result.game.n
+    game = result.game
+    everyone = game.posterior(range(game.n))
     return Scores(
-        len(y),
-        tuple(score(trained_on([i]).predict) for i in range(n)),
-        tuple(score(model.predict) for model in result.models),
-        score(trained_on(range(n)).predict),
+        rows=len(y),
+        alone=tuple(score(game.posterior([i]).predict) for i in range(game.n)),
+        reward=tuple(score(model.predict) for model in result.models),
+        everyone=score(everyone.predict),
     )

@@ -11,20 +11,22 @@ def explain(outcome: Outcome) -> tuple[str, ...]:
 
 def sentence(outcome: Outcome, i: int) -> str:
     """What party i receives, and why."""
-    game, share = outcome.game, outcome.scheme.shares[i]
-    name, total = game.names[i], game.total
+    game = outcome.game
+    name = game.names[i]
+    total = game.total
+    share = outcome.scheme.shares[i]
     if total <= 0:
         return f"{name} receives nothing, because nobody's data tells anything about the model."
     if share == 1:
         return f"{name} receives the best model, because nobody contributes more."
-    received, alone = as_percent(outcome.rewards[i] / total), as_percent(game.alone[i] / total)
+    received = as_percent(outcome.rewards[i] / total)
+    alone = as_percent(game.alone[i] / total)
     if share == 0:
         return (
             f"{name} receives {received} of the best model's information, and contributes nothing."
         )
     return (
         f"{name} receives {received} of the best model's information (alone it has {alone}),"
-        f" because it contributes {as_percent(share)} of what the largest contributor does and rho"
-        " is"
-        f" {outcome.rho:.3g}."
+        f" because it contributes {as_percent(share)} of what the largest contributor does"
+        f" and rho is {outcome.rho:.3g}."
     )

@@ -1,6 +1,4 @@
-"""An outcome in a terminal or a notebook: a table, a sentence per party, the verdicts and the
-notes.
-"""
+"""An outcome in a terminal or a notebook: table, sentences, verdicts and notes."""
 
 from collections.abc import Sequence
 
@@ -22,32 +20,41 @@ COLUMNS = (
 )
 
 SAMPLED = (
-    " Contributions are sampled: +- is one standard error; (a to b) is where a number lies if"
-    " contributions are exact,"
-    " for all numbers at once in 95% of samplings."
+    " Contributions are sampled: +- is one standard error; (a to b) is where a number lies"
+    " if contributions are exact, for all numbers at once in 95% of samplings."
 )
 
 
 def table_of(outcome: Outcome) -> Table:
     """One row per party."""
-    game, contributions = outcome.game, outcome.contributions
+    game = outcome.game
     parties = "1 party" if game.n == 1 else f"{game.n} parties"
     table = Table(title=f"{parties}, rho = {outcome.rho:.4g}, v_N = {game.total:.2f} nats")
     table.add_column("party")
     for column in (*COLUMNS, outcome.models[0].mechanism.words.short_heading):
         table.add_column(column, justify="right")
-    for i, model in enumerate(outcome.models):
-        error = "" if contributions.exact else f" +- {contributions.standard_errors[i]:.1g}"
-        table.add_row(
-            Text(game.names[i]),
-            str(game.rows[i]),
-            f"{game.alone[i]:.2f}",
-            f"{contributions.values[i]:.2f}{error}",
-            f"{outcome.rewards[i]:.2f}{_range(outcome, outcome.reward_intervals[i], digits='.2f')}",
-            as_percent(outcome.rewards[i] / game.total) if game.total > 0 else "-",
-            model.mechanism.words.short(model.level),
-        )
+    for i in range(game.n):
+        table.add_row(*_cells(outcome, i))
     return table
+
+
+def _cells(outcome: Outcome, i: int) -> list[RenderableType]:
+    """Party i's row: its name, and a cell for each of the columns."""
+    game = outcome.game
+    contributions = outcome.contributions
+    reward = outcome.rewards[i]
+    model = outcome.models[i]
+    error = "" if contributions.exact else f" +- {contributions.standard_errors[i]:.1g}"
+    interval = _range(outcome, outcome.reward_intervals[i], digits=".2f")
+    return [
+        Text(game.names[i]),  # not a string, in which rich would read [brackets] as markup
+        str(game.rows[i]),
+        f"{game.alone[i]:.2f}",
+        f"{contributions.values[i]:.2f}{error}",
+        f"{reward:.2f}{interval}",
+        as_percent(reward / game.total) if game.total > 0 else "-",
+        model.mechanism.words.short(model.level),
+    ]
 
 
 def summary_of(outcome: Outcome) -> RenderableType:
@@ -61,14 +68,12 @@ def summary_of(outcome: Outcome) -> RenderableType:
     )
     if not outcome.contributions.exact:
         switches += SAMPLED
-    holding = "Conditions that hold: " + ", ".join(
-        v.condition for v in outcome.incentives if v.holds
-    )
-    others = [str(v) for v in outcome.incentives if not v.holds]
+    names_of_holding = [verdict.condition for verdict in outcome.incentives if verdict.holds]
+    holding = "Conditions that hold: " + ", ".join(names_of_holding)
+    others = [str(verdict) for verdict in outcome.incentives if not verdict.holds]
     notes = [f"Warning: {text}" for text in outcome.warnings]
-    return Group(
-        table_of(outcome), *map(Text, [*explain(outcome), switches, holding, *others, *notes])
-    )
+    lines = [*explain(outcome), switches, holding, *others, *notes]
+    return Group(table_of(outcome), *[Text(line) for line in lines])
 
 
 def text_of(outcome: Outcome) -> str:
@@ -81,8 +86,7 @@ def text_of(outcome: Outcome) -> str:
 
 def _range(outcome: Outcome, interval: Sequence[float] | FloatArray, *, digits: str) -> str:
     """Where a number lies, in words; nothing where it is exact."""
-    return (
-        ""
-        if outcome.contributions.exact
-        else f" ({interval[0]:{digits}} to {interval[1]:{digits}})"
-    )
+    if outcome.contributions.exact:
+        return ""
+    low, high = interval
+    return f" ({low:{digits}} to {high:{digits}})"

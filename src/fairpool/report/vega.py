@@ -1,5 +1,6 @@
-"""Vega, the script that draws a report's live chart; made once for every version, then kept in the
-user's cache.
+"""Vega, the script that draws a report's live chart.
+
+It is made once for every version, and then kept in the user's cache.
 """
 
 import hashlib
@@ -22,15 +23,14 @@ def vega_script() -> str:
     that cannot be read or written, or whose content is damaged, costs these two seconds and nothing
     else.
     """
-    file = (
-        user_cache_path("fairpool", appauthor=False)
-        / f"vega-of-vl-convert-{version('vl-convert-python')}.js"
-    )
+    folder = user_cache_path("fairpool", appauthor=False)
+    file = folder / f"vega-of-vl-convert-{version('vl-convert-python')}.js"
     bundle = _kept(file)
     if bundle is None:
-        # its stub forgets the default
+        # None is the default, which the type stub forgets.
         bundle = str(vl_convert.javascript_bundle(None))  # type: ignore[arg-type]
         _keep(file, bundle)
+    # Otherwise the first </script of the text would end the element that it stands in.
     return bundle.replace("</script", "<\\/script")
 
 
@@ -42,7 +42,9 @@ def _kept(file: Path) -> str | None:
         first_line, _, content = file.read_bytes().partition(b"\n")
     except OSError:
         return None
-    return content.decode() if first_line == _seal(content) else None
+    if first_line != _seal(content):
+        return None
+    return content.decode()
 
 
 def _keep(file: Path, bundle: str) -> None:

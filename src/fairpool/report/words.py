@@ -11,7 +11,9 @@ def as_percent(share: float) -> str:
     >>> as_percent(0.42), as_percent(0.998), as_percent(1.0)
     ('42%', '99.8%', '100%')
     """
-    return f"{floor(1000 * share) / 10:.1f}%" if 0.995 <= share < 1 else f"{share:.0%}"
+    if 0.995 <= share < 1:
+        return f"{floor(1000 * share) / 10:.1f}%"
+    return f"{share:.0%}"
 
 
 MEANINGS = {
@@ -38,20 +40,28 @@ ANSWERS = {True: "✓ yes", False: "✗ no", None: "? open"}
 
 GLOSSARY = {
     "information (nats)": (
-        "How much data reduces the uncertainty about the model: its value v. One nat is about 1.44"
-        " bits."
+        "How much data reduces the uncertainty about the model: its value v."
+        " One nat is about 1.44 bits."
     ),
     "alone, v_i": "The value of a party's own data.",
     "contribution, φ_i": (
         "The Shapley value: what a party's data adds on average, over all orders in which the"
-        " parties could join."
-        " Contributions sum to the value of all data."
+        " parties could join. Contributions sum to the value of all data."
     ),
-    "reward, r_i": "The value of the model a party receives, from what it has alone up to the value of all data.",
-    "ρ": "How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the best model.",
+    "reward, r_i": (
+        "The value of the model a party receives, from what it has alone up to the value of all"
+        " data."
+    ),
+    "ρ": (
+        "How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the"
+        " best model."
+    ),
     "ρ_r": "Up to this ρ, everybody receives at least what it has alone.",
     "ρ_s": "Up to this ρ, no group of parties would do better by itself.",
-    "MNLP": "Mean negative log probability of test labels: how surprised a model is by them. Lower is better.",
+    "MNLP": (
+        "Mean negative log probability of test labels: how surprised a model is by them."
+        " Lower is better."
+    ),
 }
 """Terms of the report."""
 
