@@ -7,6 +7,7 @@ import numpy as np
 from fairpool.coalitions import with_party, without_party
 from fairpool.compute.workers import Workers, workers_of
 from fairpool.contributions.complements import estimate, fewest_evaluations
+from fairpool.contributions.concept import Concept, Words
 from fairpool.contributions.contributions import Contributions, exactly
 from fairpool.contributions.shapley import check_request, how_many_evaluations
 from fairpool.tables.arrays import FloatArray, as_generator, read_only
@@ -42,18 +43,45 @@ def banzhaf(
     check_request(game, method, "the Banzhaf index")
     with workers_of(executor) as workers:
         if method == "exact" or (method == "auto" and game.enumerable):
-            return exactly(_from_table(game.values(workers)), "banzhaf")
+            return exactly(_from_table(game.values(workers)), "banzhaf", BANZHAF)
         evaluations = how_many_evaluations(evaluations, game.n, fewest_evaluations(game.n))
         seed = int(as_generator(rng).integers(2**63))
-        found = estimate(game, seed, evaluations, workers)
+        sample = estimate(game, seed=seed, evaluations=evaluations, workers=workers)
     return Contributions(
-        read_only(found.values),
-        read_only(found.standard_errors),
-        "banzhaf sampled",
-        found.evaluations,
+        values=read_only(sample.values),
+        standard_errors=read_only(sample.standard_errors),
+        method="banzhaf sampled",
+        evaluations=sample.evaluations,
+        concept=BANZHAF,
     )
 
 
 def _from_table(v: FloatArray) -> FloatArray:
     n = len(v).bit_length() - 1
     return np.array([np.mean(with_party(v, i) - without_party(v, i)) for i in range(n)])
+
+
+def _measure(
+    game: Game, *, rng: int, evaluations: int | None, workers: Workers, **_: object
+) -> Contributions:
+    return banzhaf(game, rng=rng, evaluations=evaluations, executor=workers)
+
+
+BANZHAF = Concept(
+    name="banzhaf",
+    measure=_measure,
+    words=Words(
+        letter=(
+            "what your data add on average, over all groups that the other parties could form (the"
+            " Banzhaf index)"
+        ),
+        glossary=(
+            "The Banzhaf index: what a party's data adds on average, over all groups that the other"
+            " parties could form."
+        ),
+        from_values="what a party adds, averaged over all groups that the other parties could form",
+    ),
+    strictly_party_monotone=True,
+    averages_marginals=True,
+    fewest_evaluations=fewest_evaluations,
+)

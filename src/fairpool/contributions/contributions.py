@@ -1,10 +1,11 @@
 """What every way to measure contributions returns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from fairpool.contributions.concept import GIVEN, Concept
 from fairpool.tables.arrays import FloatArray, as_numbers, read_only
 
 
@@ -16,14 +17,16 @@ class Contributions:
         values: phi [n].
         standard_errors: [n]; 0 where phi is exact.
         method: "exact" or "sampled" (Shapley values), "banzhaf", "banzhaf sampled", "standalone",
-            "leave one out" or "given".
+            "leave one out" or "given". For people: code that decides asks the concept.
         evaluations: How many coalitions were valued to sample phi (0 where phi is exact).
+        concept: What phi is, and what that guarantees; nothing, of numbers that somebody gave.
     """
 
     values: FloatArray
     standard_errors: FloatArray
     method: str
     evaluations: int = 0
+    concept: Concept = field(default=GIVEN, kw_only=True)
 
     @property
     def exact(self) -> bool:
@@ -34,22 +37,27 @@ class Contributions:
         errors = ""
         if not self.exact:
             # Two digits of each, however small: rounded to decimals, they would read as none.
-            errors = f" +- [{' '.join(f'{error:.2g}' for error in self.standard_errors)}]"
+            digits = " ".join(f"{error:.2g}" for error in self.standard_errors)
+            errors = f" +- [{digits}]"
         return f"Contributions({np.array2string(self.values, precision=6)}{errors}, {self.method})"
 
 
-def exactly(values: Any, method: str) -> Contributions:
-    """Contributions without sampling error."""
+def exactly(values: Any, method: str, concept: Concept) -> Contributions:
+    """Contributions without sampling error.
+
+    Args:
+        values: phi [n].
+        method: What to call them.
+        concept: What they are.
+    """
     values = read_only(values)
-    return Contributions(values, read_only(np.zeros(len(values))), method)
+    no_errors = read_only(np.zeros(len(values)))
+    return Contributions(values, no_errors, method, concept=concept)
 
 
-def as_contributions(phi: "Contributions | Any", n: int) -> Contributions:
+def as_contributions(phi: Contributions | Any, n: int) -> Contributions:
     """Contributions of n parties, from themselves or from plain numbers [n] (taken as exact)."""
-    contributions = (
-        phi
-        if isinstance(phi, Contributions)
-        else exactly(as_numbers(phi, n, "contributions"), "given")
-    )
-    as_numbers(contributions.values, n, "contributions")
-    return contributions
+    if isinstance(phi, Contributions):
+        as_numbers(phi.values, n, "contributions")
+        return phi
+    return exactly(as_numbers(phi, n, "contributions"), "given", GIVEN)

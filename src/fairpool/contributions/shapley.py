@@ -7,6 +7,7 @@ import numpy as np
 
 from fairpool.coalitions import sizes, with_party, without_party
 from fairpool.compute.workers import Workers, workers_of
+from fairpool.contributions.concept import Concept, Words
 from fairpool.contributions.contributions import Contributions, exactly
 from fairpool.contributions.sampling import estimate, fewest_evaluations
 from fairpool.errors import GameError, cut, shown
@@ -56,17 +57,27 @@ def shapley(
         raise GameError(f"target_standard_error {shown(target_standard_error)} must be above 0")
     with workers_of(executor) as workers:
         if method == "exact" or (method == "auto" and game.enumerable):
-            return exactly(_from_table(game.values(workers)), "exact")
+            return exactly(_from_table(game.values(workers)), "exact", SHAPLEY)
         evaluations = how_many_evaluations(evaluations, game.n, fewest_evaluations(game.n))
         seed = int(as_generator(rng).integers(2**63))
-        found = estimate(game, seed, evaluations, target_standard_error, workers)
+        sample = estimate(
+            game,
+            seed=seed,
+            evaluations=evaluations,
+            target=target_standard_error,
+            workers=workers,
+        )
     return Contributions(
-        read_only(found.values), read_only(found.standard_errors), "sampled", found.evaluations
+        values=read_only(sample.values),
+        standard_errors=read_only(sample.standard_errors),
+        method="sampled",
+        evaluations=sample.evaluations,
+        concept=SHAPLEY,
     )
 
 
 def check_request(game: Game, method: str, of: str) -> None:
-    """Refuse what is no game, and a method that there is not."""
+    """Refuse what is not a game, and methods that do not exist."""
     check_game(game)
     if method not in ("auto", "sampled", "exact"):
         raise GameError(
@@ -74,26 +85,77 @@ def check_request(game: Game, method: str, of: str) -> None:
         )
 
 
-def how_many_evaluations(asked: int | None, n: int, fewest: int) -> int:
-    """How many coalitions to value at most: as many as asked for, or by default what suits n parties."""
-    if asked is None:
-        return max(min(EVALUATIONS + EVALUATIONS_PER_PARTY * n, 1 << n), 4 * fewest)
-    if as_count(asked, "evaluations", 1) < fewest:
+def how_many_evaluations(wanted: int | None, n: int, fewest: int) -> int:
+    """How many coalitions to value at most: as many as wanted, or by default what suits n."""
+    if wanted is None:
+        # Of few parties, a sample larger than the number of coalitions would tell nothing new.
+        usual = min(EVALUATIONS + EVALUATIONS_PER_PARTY * n, 1 << n)
+        return max(usual, 4 * fewest)
+    if as_count(wanted, "evaluations", 1) < fewest:
         raise GameError(
-            f"evaluations {shown(asked)} are too few for {n} parties; give at least {fewest}"
+            f"evaluations {shown(wanted)} are too few for {n} parties; give at least {fewest}"
         )
-    return asked
+    return wanted
 
 
 def subset_weights(n: int) -> FloatArray:
-    """s! (n-1-s)! / n! for s = 0 .. n-1 [n]: how likely just s given parties come before party i."""
+    """s! (n-1-s)! / n! for s = 0 .. n-1 [n].
+
+    That is how likely exactly s given parties come before party i, and nobody else does.
+    """
     return np.array([1 / (n * comb(n - 1, s)) for s in range(n)])
 
 
 def _from_table(v: FloatArray) -> FloatArray:
-    """Sum over coalitions instead of permutations: those with the same parties before i are counted together."""
+    """The Shapley values from all values [2**n].
+
+    Summed over coalitions instead of permutations: the permutations that have the same parties
+    before i are counted together.
+    """
     n = len(v).bit_length() - 1
-    weight = subset_weights(n)[
-        sizes(n - 1)
-    ]  # of the coalitions of the n-1 others, in the order of their bitmasks
-    return np.array([weight @ (with_party(v, i) - without_party(v, i)).ravel() for i in range(n)])
+    # Of the coalitions of the n-1 others, in the order of their bitmasks.
+    weight = subset_weights(n)[sizes(n - 1)]
+    phi = np.empty(n)
+    for i in range(n):
+        adds = with_party(v, i) - without_party(v, i)
+        phi[i] = weight @ adds.ravel()
+    return phi
+
+
+def _measure(
+    game: Game,
+    *,
+    rng: int,
+    evaluations: int | None,
+    target_standard_error: float | None,
+    workers: Workers,
+) -> Contributions:
+    return shapley(
+        game,
+        rng=rng,
+        evaluations=evaluations,
+        target_standard_error=target_standard_error,
+        executor=workers,
+    )
+
+
+SHAPLEY = Concept(
+    name="shapley",
+    measure=_measure,
+    words=Words(
+        letter=(
+            "what your data add on average, over all orders in which the parties could join (the"
+            " Shapley value)"
+        ),
+        glossary=(
+            "The Shapley value: what a party's data adds on average, over all orders in which the"
+            " parties could join."
+        ),
+        from_values="what a party adds, averaged over all orders in which the parties could join",
+    ),
+    strictly_party_monotone=True,
+    averages_marginals=True,
+    efficient=True,
+    fewest_evaluations=fewest_evaluations,
+    heeds_precision=True,
+)

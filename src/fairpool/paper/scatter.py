@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import RBF, Kernel, Matern
 
 from fairpool.contributions import Contributions, shapley
+from fairpool.contributions.shapley import SHAPLEY
 from fairpool.models import (
     BayesianLinearRegression,
     GaussianProcess,
@@ -162,11 +163,13 @@ def shapley_by_permutations(game: InformationGain, rng: np.random.Generator) -> 
     gains = np.diff(v[joined], axis=1, prepend=v[0])
     # From the order of joining back to the order of the parties.
     marginals = np.take_along_axis(gains, orders.argsort(axis=1), axis=1)
+    errors = marginals.std(axis=0, ddof=1) / np.sqrt(PERMUTATIONS)
     return Contributions(
         values=marginals.mean(axis=0),
-        standard_errors=marginals.std(axis=0, ddof=1) / np.sqrt(PERMUTATIONS),
+        standard_errors=errors,
         method="sampled",
         evaluations=PERMUTATIONS * game.n,
+        concept=SHAPLEY,
     )
 
 
