@@ -26,13 +26,15 @@ SIGNATURES = {
     "noise_levels": "(game, rewards)",
     "realise": "(game, rewards, rng, noise, draws, mechanism)",
     "load_reward": "(path)",
-    "collaborate": "(parties, model, rho, rng, evaluations, precision, executor, mechanism)",
+    "collaborate": (
+        "(parties, model, rho, rng, contributions, evaluations, precision, executor, mechanism)"
+    ),
     "find_duplicates": "(parties)",
     "held_out_residuals": "(game, parties)",
     "inducing_points": "(X, count, method, kernel, rng, least_rows)",
 }
 ATTRIBUTES = {
-    "Contributions": {"values", "standard_errors", "method"},
+    "Contributions": {"values", "standard_errors", "method", "concept"},
     "ModelReward": {"party", "target", "value", "eta", "tau", "posterior", "predict", "save"},
     "RewardScheme": {"rho_rational", "rho_stable", "rewards"},
     "Game": {"n", "value", "values", "total", "alone"},

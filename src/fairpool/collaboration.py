@@ -13,12 +13,15 @@ from rich.table import Table
 from fairpool.audit import find_duplicates
 from fairpool.compute.files import write_atomically
 from fairpool.compute.workers import Workers, workers_of
-from fairpool.contributions import shapley
+from fairpool.contributions import Concept, concept_of
+from fairpool.contributions.registry import settings_without_meaning
+from fairpool.errors import GameError
 from fairpool.models import Model
 from fairpool.notes import warn_of
 from fairpool.outcome import Outcome
 from fairpool.parties import PartyData
 from fairpool.realisation import Mechanism, realise
+from fairpool.realisation.level import check_targets
 from fairpool.report.plain import as_plain
 from fairpool.report.sentences import explain
 from fairpool.report.terminal import summary_of, table_of, text_of
@@ -69,13 +72,13 @@ def collaborate(
     rho: float | str = "stable",
     rng: np.random.Generator | int | None = 0,
     *,
+    contributions: str | Concept = "shapley",
     evaluations: int | None = None,
     precision: float | None = None,
     executor: Workers | Executor | None = None,
     mechanism: str | Mechanism = "label_noise",
 ) -> Collaboration:
-    """From the parties' data to one reward model each: values, Shapley values, rewards, incentives,
-    models.
+    """From the parties' data to one reward model each, by way of values, contributions and rewards.
 
     Paper: all of Sec. 3 and 4.
 
@@ -89,9 +92,12 @@ def collaborate(
             handed out give a secret seed, since who knows it can remove the noise. (Samples of
             coalitions hide nothing; their seed is always the same, so that a valuation can be
             resumed.)
-        evaluations: Of more than 16 parties, how many coalitions to value at most; see `shapley`.
+        contributions: How contributions are measured: "shapley", "banzhaf", "standalone" or
+            "leave_one_out", or a `Concept` of your own.
+        evaluations: Of more than 16 parties, how many coalitions to value at most, where
+            contributions are sampled; see `shapley`.
         precision: Stop before, once every contribution's standard error is this share of the
-            average contribution.
+            average contribution; for "shapley".
         executor: Who values coalitions: threads, processes, a Dask client's executor; None: this
             thread.
         mechanism: How rewards are weakened, see `fairpool.realisation.mechanism`.
@@ -100,8 +106,9 @@ def collaborate(
         result = collaboration_of(
             parties,
             model,
-            rho,
-            rng,
+            rho=rho,
+            rng=rng,
+            contributions=contributions,
             evaluations=evaluations,
             precision=precision,
             workers=workers,
@@ -117,36 +124,48 @@ def collaboration_of(
     rho: float | str,
     rng: np.random.Generator | int | None,
     *,
+    contributions: str | Concept,
     evaluations: int | None,
     precision: float | None,
     workers: Workers,
     mechanism: str | Mechanism = "label_noise",
 ) -> Collaboration:
-    """What `collaborate` does, with notes instead of warnings; those of the workers stay with them."""
+    """What `collaborate` does, with notes instead of warnings; the workers keep their own notes."""
     rng = as_generator(rng)
+    concept = concept_of(contributions)
+    problems = settings_without_meaning(concept, evaluations=evaluations, precision=precision)
+    if problems:
+        raise GameError(*problems)
     game = InformationGain(model, parties)
-    contributions = shapley(
+    target_standard_error = None
+    if precision is not None:
+        target_standard_error = max(precision * game.total / game.n, TINY)
+    if game.enumerable:
+        # Verdicts look at all values even where the concept does not: the workers compute them.
+        game.values(workers)
+    measured = concept.measure(
         game,
         rng=SAMPLING_SEED,
         evaluations=evaluations,
-        target_standard_error=None
-        if precision is None
-        else max(precision * game.total / game.n, TINY),
-        executor=workers,
+        target_standard_error=target_standard_error,
+        workers=workers,
     )
-    scheme = SilentScheme(game, contributions)
+    # Whatever the numbers were computed with, the promises are those of the concept chosen.
+    phi = replace(measured, concept=concept)
+    scheme = SilentScheme(game, phi)
     rewards = read_only(scheme.rewards(rho))
+    check_targets(game, rewards, scheme)
     realised = realise(game, rewards, rng, mechanism=mechanism)
     models = [replace(reward, rho=scheme.rho(rho)) for reward in realised]
     copies = find_duplicates(game.pool.rows).notes
     return Collaboration(
         game=game,
-        contributions=contributions,
+        contributions=phi,
         scheme=scheme,
         rho=scheme.rho(rho),
         asked=rho,
         rewards=rewards,
-        incentives=check_incentives(game, contributions, rewards),
+        incentives=check_incentives(game, phi, rewards),
         models=tuple(models),
         notes=scheme.notes + copies,
     )

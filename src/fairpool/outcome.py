@@ -19,7 +19,7 @@ class Outcome:
 
     Attributes:
         game: v_C, the values.
-        contributions: phi, the Shapley values.
+        contributions: phi, the Shapley values or what else was chosen.
         scheme: Theorem 1, with rho_r and rho_s.
         rho: The number that was used.
         asked: What was asked for, that number or a word.

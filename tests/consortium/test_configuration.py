@@ -1,4 +1,5 @@
 import re
+import tomllib
 
 import pytest
 
@@ -41,6 +42,18 @@ def test_the_example_mentions_every_setting():
 
     for key in set(keys(Configuration)):
         assert key in CONFIGURATION, key
+
+
+def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
+    """Each is on a line of its own."""
+    setting = re.compile(r"^# (?=\[\w+\]$|(?!categorical)\w+ = )", re.M)
+    values = tomllib.loads(setting.sub("", CONFIGURATION))
+    found = Configuration.model_validate(values)
+    given = {key for key, value in values.items() if key != "parties" and isinstance(value, dict)}
+    assert given == {"model", "public", "test", "rewards", "valuation"}
+    for name in ("model", "rewards", "valuation"):
+        assert getattr(found, name).model_fields_set == set(type(getattr(found, name)).model_fields)
+    assert found.valuation.contributions == "shapley"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ from pydantic import (
     create_model,
 )
 
-from fairpool.contributions.sampling import fewest_evaluations
+from fairpool.contributions import concept_of
+from fairpool.contributions.registry import settings_without_meaning
 from fairpool.errors import ConfigurationError, shown
 from fairpool.model_kinds import KINDS, ModelKind
 from fairpool.realisation import MECHANISMS
@@ -47,6 +48,11 @@ def _rho(value: object) -> float | str:
         else f"give a number in 0 .. 1, or one of {', '.join(WORDS)}"
     )
     raise ValueError(f"{shown(value)} is not allowed; {hint}")
+
+
+def _known_concept(name: str) -> str:
+    concept_of(name)
+    return name
 
 
 def _plain(name: str) -> str:
@@ -142,10 +148,29 @@ class RewardsSection(Section):
 
 
 class ValuationSection(Section):
-    """[valuation]: of more than 16 parties contributions are estimated; how precisely."""
+    """[valuation]: how contributions are measured, and how precisely, where they are estimated."""
 
+    contributions: Annotated[str, AfterValidator(lambda name: _known_concept(name))] = "shapley"
     evaluations: Annotated[int, Field(ge=1)] | None = None
     precision: Annotated[float, Field(gt=0, lt=1)] | None = None
+
+    def problems(self, n: int) -> list[str]:
+        """What does not fit together, of n parties."""
+        concept = concept_of(self.contributions)
+        unheeded = settings_without_meaning(
+            concept, evaluations=self.evaluations, precision=self.precision
+        )
+        if unheeded:
+            return [f"valuation: {sentence}" for sentence in unheeded]
+        if self.evaluations is None or concept.fewest_evaluations is None or n <= EXACT_LIMIT:
+            return []
+        fewest = concept.fewest_evaluations(n)
+        if self.evaluations >= fewest:
+            return []
+        return [
+            f"valuation, evaluations: {self.evaluations} are too few for {n} parties; give at least"
+            f" {fewest}"
+        ]
 
 
 class PartySection(Section):
@@ -186,7 +211,7 @@ class Configuration(Section):
             found.append(
                 f'the target "{self.target}" is listed under categorical; it must be a number'
             )
-        return found + self._names_that_clash() + self._too_few_evaluations()
+        return found + self._names_that_clash() + self.valuation.problems(len(self.parties))
 
     def _names_that_clash(self) -> list[str]:
         seen: dict[str, str] = {}
@@ -202,16 +227,6 @@ class Configuration(Section):
                 found.append(f'two parties are named "{seen[key]}"{same}; names must differ')
             seen.setdefault(key, party.name)
         return found
-
-    def _too_few_evaluations(self) -> list[str]:
-        evaluations, n = self.valuation.evaluations, len(self.parties)
-        if evaluations is None or n <= EXACT_LIMIT or evaluations >= fewest_evaluations(n):
-            return []
-        fewest = fewest_evaluations(n)
-        return [
-            f"valuation, evaluations: {evaluations} are too few for {n} parties; give at least"
-            f" {fewest}"
-        ]
 
 
 @lru_cache

@@ -30,22 +30,25 @@ target = "progression"
 # The columns to predict it from. By default: every column that all files share.
 # features = ["age", "bmi", "bp"]
 
-# Columns of text, one-hot encoded. A list, or a table with all levels: categorical = { sex = ["female", "male"] }
+# Columns of text, one-hot encoded. A list, or a table with all levels:
+# categorical = { sex = ["female", "male"] }
 categorical = ["sex"]
 
 # What to do with missing values: "error", or "drop" to leave those rows out.
 # missing = "error"
 
 [model]
-# "sparse_gp", "blr" (Bayesian linear regression), "network" (regression on a network's last hidden layer), or "gp".
-# An exact "gp" puts everybody's inputs into every reward file, and needs share_inputs = true below.
+# "sparse_gp", "blr" (Bayesian linear regression), "network" (regression on a network's last
+# hidden layer), or "gp". An exact "gp" puts everybody's inputs into every reward file, and
+# needs share_inputs = true below.
 kind = "sparse_gp"
 # rbf, exponential, matern32, matern52, linear, with + and *: "rbf + exponential".
 kernel = "rbf"
 # How many inducing points a sparse_gp has.
 inducing_points = 40
-# Hyperparameters are learned, on [public] data if there is some and otherwise on all parties' data. With
-# learn = false they are as given: noise_variance in units of the standardised target, length scales as rbf(2.0).
+# Hyperparameters are learned, on [public] data if there is some and otherwise on all parties' data.
+# With learn = false they are as given: noise_variance in units of the standardised target, length
+# scales as rbf(2.0).
 # learn = true
 # noise_variance = 0.3
 # hidden_layers = [100, 50]     # of a network
@@ -63,14 +66,20 @@ data = "test.csv"
 # How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the best model. Or a word:
 # "fair" (1), "rational" (nobody gets less than it has alone), "stable" (no group does better by itself), "welfare" (0).
 rho = "stable"
-# Whether all parties agreed that their inputs may be seen by the others; only an exact "gp" needs it.
+# Whether all parties agreed that their inputs may be seen by the others; only an exact "gp" needs
+# it.
 # share_inputs = false
 # How rewards are weakened: "label_noise" is noise on the labels of the other parties.
 # mechanism = "label_noise"
 
-# Of more than 16 parties, contributions are estimated from a sample of coalitions: until every standard error is this
-# share of the average contribution, or so many coalitions are valued.
+# How contributions are measured: "shapley" (what a party adds on average, over all orders in which
+# the parties could join), "banzhaf" (over all groups that the others could form), "standalone"
+# (what it has alone) or "leave_one_out" (what is lost without it). The last two are simple, but not
+# fair. Of more than 16 parties, the first two are estimated from a sample of coalitions: until
+# every standard error is this share of the average contribution (shapley only), or so many
+# coalitions are valued.
 # [valuation]
+# contributions = "shapley"
 # precision = 0.01
 # evaluations = 10000
 

@@ -157,6 +157,9 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
         sentences.append(
             "With two parties, the numbers in this letter tell the value of the other's data."
         )
+    tells = result.contributions.concept.words.tells
+    if tells:
+        sentences.append(tells)
     return tuple(sentences)
 
 

@@ -115,6 +115,7 @@ def execute(
         built.model,
         configuration.rewards.rho if rho is None else rho,
         seed,
+        contributions=configuration.valuation.contributions,
         evaluations=configuration.valuation.evaluations,
         precision=configuration.valuation.precision,
         workers=valuers,

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from fairpool.contributions import shapley
 from fairpool.errors import RewardError
 from fairpool.information import RewardCurve
-from fairpool.rewards.scheme import SilentScheme, round_down
+from fairpool.rewards.scheme import RewardScheme, SilentScheme, round_down
 from fairpool.tables.arrays import FloatArray, as_numbers
 from fairpool.values import Game, tolerance_of
 
@@ -151,28 +151,46 @@ def _bend_error(b: float, ratio: float) -> float:
     return float(np.expm1(b) / b - ratio)
 
 
-def check_targets(game: Game, rewards: Any) -> FloatArray:
-    """The targets [n], when they can be reached: from what a party has alone to what all have."""
+def check_targets(game: Game, rewards: Any, scheme: RewardScheme | None = None) -> FloatArray:
+    """The targets [n], if noise can reach them: each between v_i and v_N.
+
+    Args:
+        game: The values.
+        rewards: The targets r* [n].
+        scheme: Where the rewards come from, so that the remedy is a rho of that scheme; by default
+            that of Shapley values.
+    """
     targets = as_numbers(rewards, game.n, "rewards")
     tolerance = tolerance_of(game)
-    for name, target, alone in zip(game.names, targets, game.alone, strict=True):
+    for i, target in enumerate(targets):
+        name = game.names[i]
+        alone = game.alone[i]
         if target > game.total + tolerance:
             raise RewardError(
                 f'party "{name}": target {target:.6g} is above v_N = {game.total:.6g}, the value of'
-                " all data (R2);"
-                " no model can be worth more"
+                " all data (R2); no model can be worth more"
             )
         if target < alone - tolerance:
             raise RewardError(
                 f'party "{name}": target {target:.6g} is below its own value {alone:.6g} (R4);'
-                f" {_remedy(game)}"
+                f" {_remedy(game, i, scheme)}"
                 " (noise on the others' data cannot take away its own)"
             )
     return targets
 
 
-def _remedy(game: Game) -> str:
+def _remedy(game: Game, i: int, scheme: RewardScheme | None) -> str:
+    if scheme is not None and scheme.shares[i] == 0:
+        # Some concepts count valuable data for nothing; then no rho above 0 gives anything for it.
+        concept = scheme.contributions.concept.name
+        return (
+            f'it contributes nothing by contributions = "{concept}", and receives nothing unless'
+            ' rho = 0; use rho = "welfare", or measure contributions in another way'
+        )
     if not game.enumerable:
         return 'use a smaller rho, such as "rational"'
-    rho = SilentScheme(game, shapley(game)).rho_rational
-    return f"use rho <= {min(round_down(rho), 1.0):g}" if rho > 0 else "give it at least that"
+    scheme = scheme or SilentScheme(game, shapley(game))
+    rho = scheme.rho_rational
+    if rho > 0:
+        return f"use rho <= {min(round_down(rho), 1.0):g}"
+    return "give it at least that"

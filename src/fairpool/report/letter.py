@@ -64,6 +64,7 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         parties=game.n,
         alone=alone,
         contribution=float(result.contributions.values[party]),
+        contribution_in_words=result.contributions.concept.words.letter,
         standard_error=float(result.contributions.standard_errors[party]),
         share=float(result.scheme.shares[party]),
         reward=reward,

@@ -65,7 +65,7 @@ def render_report(result: Outcome, context: Context) -> str:
         drawn=len(charts.drawn_parties(result)),
         meanings=MEANINGS,
         answers=ANSWERS,
-        glossary=glossary_of(mechanism),
+        glossary=glossary_of(result.contributions.concept, mechanism),
         mechanism=mechanism,
         rewards_svg=rewards_svg,
         coalitions_svg=coalitions_svg,

@@ -2,6 +2,7 @@
 
 from math import floor
 
+from fairpool.contributions import Concept
 from fairpool.realisation.mechanism import MechanismWords
 
 
@@ -44,10 +45,7 @@ GLOSSARY = {
         " One nat is about 1.44 bits."
     ),
     "alone, v_i": "The value of a party's own data.",
-    "contribution, φ_i": (
-        "The Shapley value: what a party's data adds on average, over all orders in which the"
-        " parties could join. Contributions sum to the value of all data."
-    ),
+    "contribution, φ_i": "",  # the concept says what it is: see `glossary_of`
     "reward, r_i": (
         "The value of the model a party receives, from what it has alone up to the value of all"
         " data."
@@ -66,9 +64,13 @@ GLOSSARY = {
 """Terms of the report."""
 
 
-def glossary_of(mechanism: MechanismWords) -> dict[str, str]:
-    """All terms, that of the rewards' mechanism before the scores."""
+def glossary_of(concept: Concept, mechanism: MechanismWords) -> dict[str, str]:
+    """The terms of the report; concept and mechanism say what is theirs."""
+    together = "Contributions need not sum to the value of all data."
+    if concept.efficient:
+        together = "Contributions sum to the value of all data."
     term, meaning = mechanism.term
-    glossary = dict(GLOSSARY)
-    scores = glossary.pop("MNLP")
-    return glossary | {term: meaning, "MNLP": scores}
+    own = {"contribution, φ_i": f"{concept.words.glossary} {together}", term: meaning}
+    glossary = GLOSSARY | own
+    scores = glossary.pop("MNLP")  # the terms of the scores come last
+    return glossary | {"MNLP": scores}

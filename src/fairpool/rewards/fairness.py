@@ -330,7 +330,7 @@ def _strict_monotonicity_by_theorem(
     The proof is for one rho. Where rho follows the values, as "stable" and "rational" do, it may
     change with them, and with it a reward may fall although the party's data got better.
     """
-    proved = contributions.method in ("exact", "banzhaf") and monotone(game).holds
+    proved = contributions.concept.strictly_party_monotone and monotone(game).holds
     if proved and weakly_efficient.holds and proportional.holds:
         return Verdict(
             "F4", True, "Theorem 1 proves it for rewards of this form and a rho that stays the same"

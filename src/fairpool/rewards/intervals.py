@@ -53,15 +53,16 @@ class ContributionIntervals:
 
     @classmethod
     def of(cls, game: Game, contributions: Contributions) -> "ContributionIntervals":
-        """As many standard errors wide as n intervals need to hold at once, and within what is
-        known anyway.
+        """As many standard errors wide as n intervals need to hold at once, within known bounds.
 
-        Of submodular values no party adds less than as the last to come, and none more than alone.
+        Of submodular values no party adds less than as the last to come, and none more than alone;
+        so neither does an average of what it adds.
         """
         phi = contributions.values
         margin = -ndtri(MISSED / (2 * game.n)) * contributions.standard_errors
         low, high = phi - margin, phi + margin
-        if game.properties_proved and not contributions.exact:
+        bounded = game.properties_proved and contributions.concept.averages_marginals
+        if bounded and not contributions.exact:
             low = np.minimum(np.maximum(low, game.total - game.without_one), phi)
             high = np.maximum(np.minimum(high, game.alone), phi)
         return cls(low, high)
