@@ -1,16 +1,21 @@
-"""What a check answers: it holds, it does not and here is the witness, or it cannot be decided and
-why.
-"""
+"""What a check answers: a condition holds, or it fails and why, or it cannot be decided and why."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import SupportsIndex, overload
 
+ANSWERS = {True: "holds", False: "fails", None: "undecided"}
+"""A verdict's answer as one word."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Witness:
-    """What shows that a condition fails: the parties or coalition concerned, and the numbers
-    compared.
+    """What shows that a condition fails.
+
+    Attributes:
+        parties: The parties concerned.
+        coalition: The coalition concerned.
+        numbers: What was compared, by name.
     """
 
     parties: tuple[str, ...] = ()
@@ -18,15 +23,15 @@ class Witness:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """The answer to one condition.
 
     Attributes:
         condition: "R1".."R7", "F1".."F4", "stable", or a property's name.
         holds: True, False, or None when it cannot be decided.
-        witness: What shows that it fails (None unless `holds` is False).
         why: One sentence in plain words.
+        witness: What shows that it fails (None unless `holds` is False).
     """
 
     condition: str
@@ -35,7 +40,7 @@ class Verdict:
     witness: Witness | None = None
 
     def __str__(self) -> str:
-        return f"{self.condition}: {({True: 'holds', False: 'fails', None: 'undecided'})[self.holds]} -- {self.why}"
+        return f"{self.condition}: {ANSWERS[self.holds]} -- {self.why}"
 
 
 class Verdicts(tuple[Verdict, ...]):

@@ -1,7 +1,7 @@
 """r_i: how valuable each party's model reward is, and which incentives that gives."""
 
-from fairpool.rewards.fairness import check_party_monotonicity, check_strict_monotonicity
 from fairpool.rewards.incentives import check_incentives
+from fairpool.rewards.monotonicity import check_party_monotonicity, check_strict_monotonicity
 from fairpool.rewards.scheme import RewardScheme
 
 __all__ = [

@@ -1,6 +1,4 @@
-"""Sec. 4.1: which incentive conditions a set of rewards satisfies, each with a witness where it
-does not.
-"""
+"""Sec. 4.1: which incentive conditions rewards satisfy, each with a witness where they do not."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -50,7 +48,7 @@ def check_incentives(
     contributions = as_contributions(phi, game.n)
     masks = coalition_structure(structure, game)
     weakly_efficient = weak_efficiency(game, r, masks)
-    fairness = check_fairness(game, contributions, r, weakly_efficient)
+    fairness = check_fairness(game, contributions, r, weakly_efficient=weakly_efficient)
     return Verdicts(
         [
             non_negativity(game, r),
@@ -60,7 +58,7 @@ def check_incentives(
             fairness["R5"],
             stability_of_grand_coalition(game, contributions, r),
             group_welfare(game, r, masks),
-            *(v for v in fairness if v.condition != "R5"),
+            *(verdict for verdict in fairness if verdict.condition != "R5"),
             stable(game, r),
         ]
     )
@@ -73,9 +71,14 @@ def non_negativity(game: Game, r: FloatArray) -> Verdict:
     """
     worst = int(np.argmin(r))
     if r[worst] >= -tolerance_of(game):
-        return Verdict("R1", True, "no reward is negative")
-    why = f'"{game.names[worst]}" receives {r[worst]:.6g}'
-    return Verdict("R1", False, why, Witness((game.names[worst],), None, {"r_i": float(r[worst])}))
+        return Verdict(condition="R1", holds=True, why="no reward is negative")
+    name = game.names[worst]
+    return Verdict(
+        condition="R1",
+        holds=False,
+        why=f'"{name}" receives {r[worst]:.6g}',
+        witness=Witness(parties=(name,), numbers={"r_i": float(r[worst])}),
+    )
 
 
 def feasibility(game: Game, r: FloatArray, structure: Sequence[int]) -> Verdict:
@@ -87,12 +90,21 @@ def feasibility(game: Game, r: FloatArray, structure: Sequence[int]) -> Verdict:
         v_C = game.value(members(C))
         for i in members(C):
             if r[i] > v_C + tolerance_of(game):
-                why = f'"{game.names[i]}" receives {r[i]:.6g}, more than the {v_C:.6g} that {name_of(C, game.names)} has'
-                numbers = {"r_i": float(r[i]), "v_C": v_C}
                 return Verdict(
-                    "R2", False, why, Witness((game.names[i],), names_of(C, game.names), numbers)
+                    condition="R2",
+                    holds=False,
+                    why=(
+                        f'"{game.names[i]}" receives {r[i]:.6g}, more than the {v_C:.6g} that'
+                        f" {name_of(C, game.names)} has"
+                    ),
+                    witness=Witness(
+                        parties=(game.names[i],),
+                        coalition=names_of(C, game.names),
+                        numbers={"r_i": float(r[i]), "v_C": v_C},
+                    ),
                 )
-    return Verdict("R2", True, "no reward is worth more than the data it is made of")
+    why = "no reward is worth more than the data it is made of"
+    return Verdict(condition="R2", holds=True, why=why)
 
 
 def weak_efficiency(game: Game, r: FloatArray, structure: Sequence[int]) -> Verdict:
@@ -103,16 +115,22 @@ def weak_efficiency(game: Game, r: FloatArray, structure: Sequence[int]) -> Verd
     so that the sum may be more.)
     """
     for C in structure:
-        v_C, most = game.value(members(C)), float(r[list(members(C))].max())
-        if not (abs(r[list(members(C))] - v_C) <= tolerance_of(game)).any():
-            why = f"nobody in {name_of(C, game.names)} receives its whole value {v_C:.6g}; the most is {most:.6g}"
+        v_C = game.value(members(C))
+        r_C = r[list(members(C))]
+        if not (abs(r_C - v_C) <= tolerance_of(game)).any():
+            most = float(r_C.max())
             return Verdict(
-                "R3",
-                False,
-                why,
-                Witness((), names_of(C, game.names), {"v_C": v_C, "largest r_i": most}),
+                condition="R3",
+                holds=False,
+                why=(
+                    f"nobody in {name_of(C, game.names)} receives its whole value {v_C:.6g}; the"
+                    f" most is {most:.6g}"
+                ),
+                witness=Witness(
+                    coalition=names_of(C, game.names), numbers={"v_C": v_C, "largest r_i": most}
+                ),
             )
-    return Verdict("R3", True, "somebody receives the whole value")
+    return Verdict(condition="R3", holds=True, why="somebody receives the whole value")
 
 
 def individual_rationality(game: Game, r: FloatArray) -> Verdict:
@@ -123,10 +141,13 @@ def individual_rationality(game: Game, r: FloatArray) -> Verdict:
     worst = int(np.argmin(r - game.alone))
     own = float(game.alone[worst])
     if r[worst] >= own - tolerance_of(game):
-        return Verdict("R4", True, "nobody receives less than it has alone")
-    why = f'"{game.names[worst]}" receives {r[worst]:.6g} but has {own:.6g} alone'
+        return Verdict(condition="R4", holds=True, why="nobody receives less than it has alone")
+    name = game.names[worst]
     return Verdict(
-        "R4", False, why, Witness((game.names[worst],), None, {"r_i": float(r[worst]), "v_i": own})
+        condition="R4",
+        holds=False,
+        why=f'"{name}" receives {r[worst]:.6g} but has {own:.6g} alone',
+        witness=Witness(parties=(name,), numbers={"r_i": float(r[worst]), "v_i": own}),
     )
 
 
@@ -141,19 +162,36 @@ def group_welfare(game: Game, r: FloatArray, structure: Sequence[int]) -> Verdic
     for C in structure:
         possible[list(members(C))] = game.value(members(C))
     tolerance = tolerance_of(game)
+    # First those above what is possible: in the sum they would make up for others' lack.
     above = int(np.argmax(r - possible))
     if r[above] > possible[above] + tolerance:
+        name = game.names[above]
         most = float(possible[above])
-        why = f'"{game.names[above]}" receives {r[above]:.6g}, more than the {most:.6g} that can be given (R2)'
-        numbers = {"r_i": float(r[above]), "largest possible r_i": most}
-        return Verdict("R7", False, why, Witness((game.names[above],), None, numbers))
+        return Verdict(
+            condition="R7",
+            holds=False,
+            why=(
+                f'"{name}" receives {r[above]:.6g}, more than the {most:.6g} that can be given (R2)'
+            ),
+            witness=Witness(
+                parties=(name,),
+                numbers={"r_i": float(r[above]), "largest possible r_i": most},
+            ),
+        )
     if (r >= possible - tolerance).all():
-        return Verdict("R7", True, "every reward is as large as it can be")
-    most, total = float(possible.sum()), float(r.sum())
-    share = f", {total / most:.1%} of" if most > 0 else ", not"
-    why = f"the rewards sum to {total:.6g}{share} the largest possible {most:.6g}"
+        return Verdict(condition="R7", holds=True, why="every reward is as large as it can be")
+    total = float(r.sum())
+    largest_total = float(possible.sum())
+    share = ", not"
+    if largest_total > 0:
+        share = f", {total / largest_total:.1%} of"
     return Verdict(
-        "R7", False, why, Witness((), None, {"sum of r_i": total, "largest possible sum": most})
+        condition="R7",
+        holds=False,
+        why=f"the rewards sum to {total:.6g}{share} the largest possible {largest_total:.6g}",
+        witness=Witness(
+            numbers={"sum of r_i": total, "largest possible sum": largest_total},
+        ),
     )
 
 

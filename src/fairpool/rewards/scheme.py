@@ -14,20 +14,24 @@ from fairpool.errors import RewardError, cut, shown
 from fairpool.notes import Note, texts_of, warn_of
 from fairpool.rewards.intervals import (
     ContributionIntervals,
+    Interval,
     rho_rational_interval,
     rho_stable_interval,
     share_of_total_intervals,
 )
+from fairpool.rewards.scheme_notes import (
+    conflict,
+    notes_on_contributions,
+    notes_on_values,
+    nothing_to_give,
+)
 from fairpool.rewards.ties import parties_up_to, snap_ties
 from fairpool.tables.arrays import FloatArray, read_only
-from fairpool.values import Game, check_properties, tolerance_of
+from fairpool.values import Game, tolerance_of
 from fairpool.values.game import check_game
 
 WORDS = ("fair", "rational", "stable", "welfare")
 """Names for the four values of rho that Theorem 1 speaks of."""
-
-IMPRECISE = 1e-6
-"""Rounding that may be more than this share of v_N is told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +82,9 @@ class RewardScheme:
     def shares(self) -> FloatArray:
         """phi_i / phi* [n], in 0 .. 1; 1 for every party that contributes most."""
         most = self.phi.max()
-        return read_only(np.maximum(self.phi, 0.0) / most if most > 0 else np.zeros(self.game.n))
+        if most <= 0:
+            return read_only(np.zeros(self.game.n))
+        return read_only(np.maximum(self.phi, 0.0) / most)
 
     def rewards(self, rho: float | str) -> FloatArray:
         """r_i = (phi_i / phi*)^rho v_N for every party [n].
@@ -95,31 +101,17 @@ class RewardScheme:
         number = self.rho(rho)
         rewards = np.asarray(self.shares**number * self.game.total)
         if number == 0 and rho in ("rational", "stable"):
-            rewards[self.shares == 0] = 0.0  # only "welfare" gives something for nothing
+            # 0^0 is 1, but only who asks for "welfare" wants to give something for nothing.
+            rewards[self.shares == 0] = 0.0
         return rewards
 
     def rho(self, rho: float | str) -> float:
         """The number that a rho, given as a number or a word, stands for."""
         if isinstance(rho, str):
-            if rho not in WORDS:
-                raise RewardError(
-                    f'rho "{cut(rho)}" is unknown; give a number in 0 .. 1, or one of'
-                    f" {', '.join(WORDS)}"
-                )
-            limits = {
-                "fair": 1.0,
-                "rational": self.rho_rational,
-                "stable": self.rho_stable,
-                "welfare": 0.0,
-            }
-            if limits[rho] < 0:
-                raise RewardError(f'no rho is "{rho}": {self._above_all}')
-            return min(1.0, limits[rho])
-        if (
-            isinstance(rho, bool)
-            or not isinstance(rho, int | float | np.integer | np.floating)
-            or rho != rho
-        ):
+            return self._rho_of_word(rho)
+        # True is a whole number to Python, but nobody means 1 by it; nan is unlike itself.
+        is_number = isinstance(rho, int | float | np.integer | np.floating)
+        if not is_number or isinstance(rho, bool) or rho != rho:
             raise RewardError(
                 f"rho {shown(rho)} is not a number; give one in 0 .. 1, or one of"
                 f" {', '.join(WORDS)}"
@@ -131,22 +123,41 @@ class RewardScheme:
             )
         return float(rho)
 
+    def _rho_of_word(self, word: str) -> float:
+        match word:
+            case "fair":
+                return 1.0
+            case "welfare":
+                return 0.0
+            case "rational":
+                limit = self.rho_rational
+            case "stable":
+                limit = self.rho_stable
+            case _:
+                raise RewardError(
+                    f'rho "{cut(word)}" is unknown; give a number in 0 .. 1, or one of'
+                    f" {', '.join(WORDS)}"
+                )
+        if limit < 0:
+            raise RewardError(f'no rho is "{word}": {self._above_all}')
+        return min(1.0, limit)
+
     @cached_property
     def rho_rational(self) -> float:
-        """rho_r, the largest rho for which no party gets less than it has alone; inf if none ever
-        does.
+        """rho_r, the largest rho for which no party gets less than it has alone.
 
-        Paper: Theorem 1, rho_r = min_i log(v_i / v_N) / log(phi_i / phi*). It may exceed 1.
+        Paper: Theorem 1, rho_r = min_i log(v_i / v_N) / log(phi_i / phi*). It may exceed 1, and is
+        infinite if no party ever gets less. Parties that contribute nothing do not count: no rho
+        above 0 gives them anything.
         """
         return min(self._largest_rho(i, float(self.game.alone[i])) for i in range(self.game.n))
 
     @cached_property
     def rho_stable(self) -> float:
-        """rho_s, the largest rho for which no coalition can do better by itself; inf if none ever
-        can.
+        """rho_s, the largest rho for which no coalition can do better by itself.
 
         Paper: Theorem 1, rho_s = min_i log(v_{C_i} / v_N) / log(phi_i / phi*), C_i = {j: phi_j <=
-        phi_i}. It may exceed 1.
+        phi_i}. It may exceed 1, and is infinite if no coalition ever can.
         """
         return min(
             self._largest_rho(i, float(self.values_of_lesser[i])) for i in range(self.game.n)
@@ -154,8 +165,7 @@ class RewardScheme:
 
     @property
     def worse_off_when_fair(self) -> tuple[str, ...]:
-        """The parties that purely Shapley-fair rewards (rho = 1) would leave with less than they
-        have alone.
+        """The parties that would receive less than they have alone if rho were 1.
 
         Paper: App. C: R4 breaks for party i at rho = 1 when v_i / phi_i > v_N / phi*. It can happen
         because values are submodular, so that phi_i <= v_i. (Multiplied out here, so that phi_i may
@@ -171,17 +181,15 @@ class RewardScheme:
         rho, and who contributes most gains nothing. Who contributes nothing receives nothing at any
         rho above 0: its ratio is 1, and infinite where rho = 0 gives it something for nothing.
         """
-        number, rewards = self.rho(rho), self.rewards(rho)
+        contributes = self.shares > 0
         ratios = np.ones(self.game.n)
-        some = self.shares > 0
-        ratios[some] = (1 / self.shares[some]) ** (1 - number)
-        ratios[~some & (rewards > 0)] = np.inf
+        ratios[contributes] = (1 / self.shares[contributes]) ** (1 - self.rho(rho))
+        ratios[~contributes & (self.rewards(rho) > 0)] = np.inf
         return ratios
 
     @cached_property
-    def rho_rational_interval(self) -> tuple[float, float]:
-        """Between which numbers rho_r of the exact contributions lies; both are rho_r where phi is
-        exact.
+    def rho_rational_interval(self) -> Interval:
+        """Where rho_r of the exact contributions lies; where phi is exact, both ends are rho_r.
 
         Like all intervals here it holds in 95% of all samplings, and all hold at once: see
         `intervals`.
@@ -189,9 +197,8 @@ class RewardScheme:
         return self._around(self.rho_rational, rho_rational_interval)
 
     @cached_property
-    def rho_stable_interval(self) -> tuple[float, float]:
-        """Between which numbers rho_s of the exact contributions lies; both are rho_s where phi is
-        exact.
+    def rho_stable_interval(self) -> Interval:
+        """Where rho_s of the exact contributions lies; where phi is exact, both ends are rho_s.
 
         Where parties nearly tie it is wide, and the estimate rather too small: rewards follow the
         estimates, and must also keep those from leaving who only seem to contribute a little less
@@ -200,8 +207,7 @@ class RewardScheme:
         return self._around(self.rho_stable, rho_stable_interval)
 
     def reward_intervals(self, rho: float | str) -> FloatArray:
-        """Between which values each reward of the exact contributions lies [n, 2], at the same
-        number or word.
+        """Where each reward of the exact contributions lies [n, 2], at the same number or word.
 
         In 95% of all samplings all of them hold at once; where phi is exact, both ends are the
         reward.
@@ -209,41 +215,43 @@ class RewardScheme:
         rewards = self.rewards(rho)
         if self.contributions.exact or not self._anything_to_give:
             return np.column_stack([rewards, rewards])
-        number = self.rho(rho)
         limits = {"rational": self.rho_rational_interval, "stable": self.rho_stable_interval}
-        intervals = self.game.total * share_of_total_intervals(
-            self._phi_intervals, limits.get(str(rho), (number, number))
-        )
+        number = self.rho(rho)
+        rho_interval = limits.get(str(rho), Interval(number, number))
+        shares = share_of_total_intervals(self._phi_intervals, rho_interval)
+        intervals = self.game.total * shares
         if rho in limits:
-            intervals[np.column_stack(self._phi_intervals.shares()) == 0] = 0.0  # as in `rewards`
-        return np.column_stack(
-            [np.minimum(intervals[:, 0], rewards), np.maximum(intervals[:, 1], rewards)]
-        )
+            # As in `rewards`: only "welfare" gives something for nothing.
+            intervals[np.column_stack(self._phi_intervals.shares()) == 0] = 0.0
+        # The estimate is in its interval, whatever rounding makes of the ends.
+        low = np.minimum(intervals[:, 0], rewards)
+        high = np.maximum(intervals[:, 1], rewards)
+        return np.column_stack([low, high])
 
     @cached_property
     def _phi_intervals(self) -> ContributionIntervals:
         return ContributionIntervals.of(self.game, self.contributions)
 
     def _around(
-        self, rho: float, interval: Callable[[Game, ContributionIntervals], tuple[float, float]]
-    ) -> tuple[float, float]:
-        """The interval, with the estimate in it."""
+        self, rho: float, interval: Callable[[Game, ContributionIntervals], Interval]
+    ) -> Interval:
+        """The interval, with the estimate in it, which rewards follow and readers see."""
         if self.contributions.exact or not self._anything_to_give:
-            return rho, rho
+            return Interval(rho, rho)
         low, high = interval(self.game, self._phi_intervals)
-        return min(low, rho), max(high, rho)
+        return Interval(min(low, rho), max(high, rho))
 
     @cached_property
     def values_of_lesser(self) -> FloatArray:
         """v_{C_i} for every party [n]."""
+        # All at once: that takes less time than one by one.
         S = np.zeros((self.game.n, self.game.n), dtype=bool)
         for i in range(self.game.n):
             S[i, list(self.lesser(i))] = True
         return read_only(self.game.evaluator.values_of(S))
 
     def lesser(self, i: int) -> tuple[int, ...]:
-        """C_i, the parties that contribute at most as much as party i, and those that may tie with
-        it.
+        """C_i, the parties that contribute at most as much as party i, or may do so.
 
         Paper: Theorem 1. Where phi is sampled, C_i takes in every party that may contribute as
         little, within the sampling error: C_i errs on the safe side, it is rather too large than
@@ -253,17 +261,25 @@ class RewardScheme:
         Either way Definition 3 holds for monotone values: it depends on the rewards alone, and
         these follow the estimates.
         """
-        tolerance, errors = tolerance_of(self.game), self.contributions.standard_errors
-        C_i = parties_up_to(i, self.phi, errors, tolerance)
-        return C_i if len(C_i) < self.game.n else parties_up_to(i, self.phi, 0 * errors, tolerance)
+        tolerance = tolerance_of(self.game)
+        errors = self.contributions.standard_errors
+        C_i = parties_up_to(i, self.phi, errors=errors, tolerance=tolerance)
+        if len(C_i) < self.game.n:
+            return C_i
+        return parties_up_to(i, self.phi, errors=np.zeros(self.game.n), tolerance=tolerance)
 
     def _largest_rho(self, i: int, least: float) -> float:
         """The largest rho for which party i gets at least `least`."""
-        share, tolerance = self.shares[i], tolerance_of(self.game)
+        share = self.shares[i]
+        tolerance = tolerance_of(self.game)
+        # Those who contribute most get v_N, and those who contribute nothing get 0, whatever
+        # rho > 0 is: they bind no rho.
+        if share == 1 and least > self.game.total + tolerance:
+            return -np.inf
         if share in (0.0, 1.0) or least <= tolerance:
-            # Those who contribute most get v_N, and those who contribute nothing get 0, whatever
-            # rho > 0 is.
-            return -np.inf if share == 1 and least > self.game.total + tolerance else np.inf
+            return np.inf
+        # Who contributes less than another gets v_N only if all do. The formula would give a rho of
+        # the size of rounding, and of either sign.
         if abs(least - self.game.total) <= tolerance:
             return 0.0
         return float(np.log(least / self.game.total) / np.log(share))
@@ -289,62 +305,33 @@ class RewardScheme:
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """What the operator should know before trusting the rewards."""
-        notes = []
-        game, names = self.game, self.game.names
         if not self._anything_to_give:
-            text = (
-                f"everybody's data together is worth v_N = {game.total:.6g}: there is nothing to"
-                " give, and all rewards"
-                " are 0; check that the data and the model's prior variance are not degenerate"
-            )
-            return (Note(code="nothing to give", text=text),)
-        if game.rounding_error > IMPRECISE * game.total:
-            text = (
-                f"rounding may put values and rewards off by {game.rounding_error:.2g} nats; a"
-                " larger noise variance,"
-                " fewer inducing points, or standardised columns that are less alike make them more"
-                " exact"
-            )
-            notes.append(Note(code="rounding", text=text))
-        if game.enumerable:
-            for verdict in check_properties(game)[:3]:
-                if verdict.holds is False:
-                    what = f"the values are not {verdict.condition} ({verdict.why})"
-                    why = verdict.why if verdict.condition == "empty is 0" else what
-                    notes.append(
-                        Note(code="no promise", text=f"Theorem 1's promises do not hold: {why}")
-                    )
-        if self.phi.max() <= 0:
-            text = "nobody's contribution is above 0, so all rewards are 0 although there is something to give"
-            notes.append(Note(code="no contribution", text=text))
-        if (self.phi < 0).any():
-            losers = ", ".join(f'"{names[i]}"' for i in np.flatnonzero(self.phi < 0))
-            text = f"{losers} contribute less than nothing; their rewards are 0"
-            notes.append(Note(code="negative contribution", text=text))
+            return (nothing_to_give(self.game),)
+        notes = notes_on_values(self.game) + notes_on_contributions(self.game, self.phi)
+        # Exactly 0, as `_largest_rho` says where C_i has all of v_N.
         if self.rho_stable == 0:
-            C = next(
-                self.lesser(i)
-                for i in range(game.n)
-                if self._largest_rho(i, float(self.values_of_lesser[i])) == 0
-            )
-            best = names[int(np.argmax(self.phi))]
-            text = (
-                f"fairness and stability conflict (rho_s = 0): {{{', '.join(names[j] for j in C)}}}"
-                " have data"
-                f' worth v_N = {game.total:.6g} without "{best}", who contributes most, so only'
-                " equal rewards"
-                " (rho = 0) keep them from leaving; who contributes nothing still receives nothing"
-            )
-            notes.append(Note(code="conflict", text=text))
+            best = int(np.argmax(self.phi))
+            notes.append(conflict(self.game, best, self._coalition_that_binds_rho_to_0()))
         return tuple(notes)
+
+    def _coalition_that_binds_rho_to_0(self) -> tuple[int, ...]:
+        """C_i of the first party that only rho = 0 gives as much as C_i has."""
+        binding = (
+            i
+            for i in range(self.game.n)
+            if self._largest_rho(i, float(self.values_of_lesser[i])) == 0
+        )
+        return self.lesser(next(binding))
 
 
 class SilentScheme(RewardScheme):
-    """The same, without a warning: for results that carry its notes."""
+    """The same scheme without warnings, for results that carry its notes."""
 
     warns = False
 
 
 def round_down(rho: float, digits: int = 5) -> float:
     """rho as it may be printed as an upper limit: never more than it is."""
-    return floor(rho * 10.0**digits) / float(10.0**digits) if np.isfinite(rho) else rho
+    if not np.isfinite(rho):
+        return rho
+    return floor(rho * 10.0**digits) / float(10.0**digits)

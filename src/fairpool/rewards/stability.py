@@ -1,5 +1,7 @@
 """Sec. 4.1.2: can some parties do better by themselves?"""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from fairpool.coalitions import mask_of, members, name_of, names_of
@@ -9,6 +11,20 @@ from fairpool.tables.arrays import FloatArray
 from fairpool.values import Game, tolerance_of
 from fairpool.values.properties import monotone
 from fairpool.verdicts import Verdict, Witness
+
+
+class Departure(NamedTuple):
+    """A coalition that might leave.
+
+    Attributes:
+        mask: The coalition C.
+        value: v_C, what it has by itself.
+        reward: r_i of the member that decides whether it stays.
+    """
+
+    mask: int
+    value: float
+    reward: float
 
 
 def stability_of_grand_coalition(
@@ -21,33 +37,34 @@ def stability_of_grand_coalition(
     """
     presumed = monotone(game)
     if presumed.holds is not True:
-        return Verdict("R6", None, f'R6 presumes monotone values, but {presumed.why}; see "stable"')
+        why = f'R6 presumes monotone values, but {presumed.why}; see "stable"'
+        return Verdict(condition="R6", holds=None, why=why)
     tolerance = tolerance_of(game)
     phi = snap_ties(contributions.values, tolerance)
-    doubt = False
+    errors = contributions.standard_errors
+    depends_on_the_order = False
     for i in range(game.n):
-        C_i = parties_up_to(i, phi, contributions.standard_errors, tolerance)
-        v_C = game.value(C_i)
-        if v_C <= r[i] + tolerance:
+        C_i = parties_up_to(i, phi, errors=errors, tolerance=tolerance)
+        if game.value(C_i) <= r[i] + tolerance:
             continue
-        sure = parties_surely_up_to(i, phi, contributions.standard_errors, tolerance)
-        if sure != C_i:
-            v_C = game.value(sure)
-            if v_C <= r[i] + tolerance:
-                doubt = True
-                continue
-        return _unstable("R6", game, mask_of(sure, game.names), i, v_C, float(r[i]))
-    if doubt:
-        return Verdict(
-            "R6",
-            None,
-            "whether it holds depends on an order of contributions that is within sampling error",
+        # Where contributions are sampled, C_i may be too large: those who surely belong to it
+        # decide whether R6 fails.
+        surely_C_i = parties_surely_up_to(i, phi, errors=errors, tolerance=tolerance)
+        v_C = game.value(surely_C_i)
+        if v_C <= r[i] + tolerance:
+            depends_on_the_order = True
+            continue
+        departure = Departure(mask=mask_of(surely_C_i, game.names), value=v_C, reward=float(r[i]))
+        why = (
+            f"{name_of(departure.mask, game.names)} have {v_C:.6g} by themselves, more than the"
+            f' {r[i]:.6g} that "{game.names[i]}" receives'
         )
-    return Verdict(
-        "R6",
-        True,
-        "in every coalition, who contributes most receives at least what the coalition has",
-    )
+        return Verdict(condition="R6", holds=False, why=why, witness=_witness(game, departure, i))
+    if depends_on_the_order:
+        why = "whether it holds depends on an order of contributions that is within sampling error"
+        return Verdict(condition="R6", holds=None, why=why)
+    why = "in every coalition, who contributes most receives at least what the coalition has"
+    return Verdict(condition="R6", holds=True, why=why)
 
 
 def stable(game: Game, r: FloatArray) -> Verdict:
@@ -59,40 +76,51 @@ def stable(game: Game, r: FloatArray) -> Verdict:
     be at most the sum of C's rewards, which says too little of models that can be copied: each
     member may still receive less than v_C.)
     """
-    tolerance = tolerance_of(game)
-    if not game.enumerable:
-        if not game.properties_proved:
-            return Verdict("stable", None, f"2**{game.n} coalitions are too many to look at")
-        C = [mask_of(np.flatnonzero(r <= r[i]).tolist(), game.names) for i in range(game.n)]
-        worth = np.array([game.value(members(mask)) for mask in C])
-        worst = int(np.argmax(worth - r))
-        mask, best, v_C = C[worst], float(r[worst]), float(worth[worst])
+    if game.enumerable:
+        worst = _worst_of_all(game, r)
+    elif game.properties_proved:
+        worst = _worst_of_one_per_party(game, r)
     else:
-        best_of = np.full(1 << game.n, -np.inf)  # the largest reward in each coalition
-        for i in range(game.n):
-            np.maximum(best_of[: 1 << i], r[i], out=best_of[1 << i : 2 << i])
-        gain = game.values() - best_of
-        gain[0] = -np.inf  # nobody cannot leave
-        mask = int(np.argmax(gain))
-        best, v_C = float(best_of[mask]), float(game.values()[mask])
-    if v_C <= best + tolerance:
-        return Verdict(
-            "stable", True, "no coalition can give all its members more than they receive"
-        )
-    i = max(members(mask), key=lambda k: r[k])
-    return _unstable("stable", game, mask, i, v_C, best)
-
-
-def _unstable(condition: str, game: Game, mask: int, i: int, v_C: float, r_i: float) -> Verdict:
-    C = name_of(mask, game.names)
+        why = f"2**{game.n} coalitions are too many to look at"
+        return Verdict(condition="stable", holds=None, why=why)
+    if worst.value <= worst.reward + tolerance_of(game):
+        why = "no coalition can give all its members more than they receive"
+        return Verdict(condition="stable", holds=True, why=why)
     why = (
-        f'{C} have {v_C:.6g} by themselves, more than the {r_i:.6g} that "{game.names[i]}" receives'
+        f"all of {name_of(worst.mask, game.names)} receive at most {worst.reward:.6g}, but have"
+        f" {worst.value:.6g} by themselves"
     )
-    if condition == "stable":
-        why = f"all of {C} receive at most {r_i:.6g}, but have {v_C:.6g} by themselves"
-    return Verdict(
-        condition,
-        False,
-        why,
-        Witness((game.names[i],), names_of(mask, game.names), {"v_C": v_C, "r_i": r_i}),
+    best_paid = max(members(worst.mask), key=lambda i: r[i])
+    witness = _witness(game, worst, best_paid)
+    return Verdict(condition="stable", holds=False, why=why, witness=witness)
+
+
+def _worst_of_all(game: Game, r: FloatArray) -> Departure:
+    """Of all coalitions, the one whose value exceeds its members' largest reward by most."""
+    # In each coalition: those with i as their last party follow from those of the parties before.
+    largest_reward = np.full(1 << game.n, -np.inf)
+    for i in range(game.n):
+        np.maximum(largest_reward[: 1 << i], r[i], out=largest_reward[1 << i : 2 << i])
+    gain = game.values() - largest_reward
+    gain[0] = -np.inf  # the empty coalition has nobody who could leave
+    mask = int(np.argmax(gain))
+    return Departure(
+        mask=mask, value=float(game.values()[mask]), reward=float(largest_reward[mask])
+    )
+
+
+def _worst_of_one_per_party(game: Game, r: FloatArray) -> Departure:
+    """The same of the coalitions {j: r_j <= r_i}: monotone values are largest there."""
+    departures = []
+    for i in range(game.n):
+        mask = mask_of(np.flatnonzero(r <= r[i]).tolist(), game.names)
+        departures.append(Departure(mask=mask, value=game.value(members(mask)), reward=float(r[i])))
+    return max(departures, key=lambda departure: departure.value - departure.reward)
+
+
+def _witness(game: Game, departure: Departure, i: int) -> Witness:
+    return Witness(
+        parties=(game.names[i],),
+        coalition=names_of(departure.mask, game.names),
+        numbers={"v_C": departure.value, "r_i": departure.reward},
     )

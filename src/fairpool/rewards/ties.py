@@ -15,22 +15,27 @@ def snap_ties(phi: FloatArray, tolerance: float) -> FloatArray:
     """
     snapped = np.where(np.abs(phi) <= tolerance, 0.0, phi)
     order = np.argsort(snapped, kind="stable")
-    groups = np.split(order, np.flatnonzero(np.diff(snapped[order]) > tolerance) + 1)
-    for group in groups:
-        # The smallest serves for all: a mean would move 0.
-        snapped[group] = 0.0 if (snapped[group] == 0).any() else snapped[group].min()
+    gaps = np.flatnonzero(np.diff(snapped[order]) > tolerance)
+    for group in np.split(order, gaps + 1):
+        # One of them serves for all: a mean would move those that are 0.
+        if (snapped[group] == 0).any():
+            snapped[group] = 0.0
+        else:
+            snapped[group] = snapped[group].min()
     return snapped
 
 
-def parties_up_to(i: int, phi: FloatArray, errors: FloatArray, tolerance: float) -> tuple[int, ...]:
-    """C_i = {j: phi_j <= phi_i}, with every j that may be as small within the sampling errors [n]."""
+def parties_up_to(
+    i: int, phi: FloatArray, *, errors: FloatArray, tolerance: float
+) -> tuple[int, ...]:
+    """C_i = {j: phi_j <= phi_i}, with every j that may be as small within sampling errors [n]."""
     return _members(phi <= phi[i] + tolerance + _margin(i, errors))
 
 
 def parties_surely_up_to(
-    i: int, phi: FloatArray, errors: FloatArray, tolerance: float
+    i: int, phi: FloatArray, *, errors: FloatArray, tolerance: float
 ) -> tuple[int, ...]:
-    """The parties that contribute at most as much as party i even if the sampling errors are against it."""
+    """The parties that contribute at most as much as party i, even if errors are against it."""
     return _members(phi + _margin(i, errors) <= phi[i] + tolerance)
 
 

@@ -54,9 +54,12 @@ def empty_is_zero(game: Game) -> Verdict:
     """
     v = game.empty_value
     if abs(v) <= tolerance_of(game):
-        return Verdict("empty is 0", True, "nobody's data is worth nothing")
+        return Verdict(condition="empty is 0", holds=True, why="nobody's data is worth nothing")
     return Verdict(
-        "empty is 0", False, f"nobody's data is worth {v:.6g}", Witness((), (), {"v_C": v})
+        condition="empty is 0",
+        holds=False,
+        why=f"nobody's data is worth {v:.6g}",
+        witness=Witness(coalition=(), numbers={"v_C": v}),
     )
 
 
@@ -70,10 +73,11 @@ def non_negative(game: Game) -> Verdict:
     v = game.values()
     worst = int(np.argmin(v))
     if v[worst] >= -tolerance_of(game):
-        return Verdict("non-negative", True, "no coalition's data has a negative value")
+        why = "no coalition's data has a negative value"
+        return Verdict(condition="non-negative", holds=True, why=why)
     why = f"the data of {name_of(worst, game.names)} is worth {v[worst]:.6g}"
-    witness = Witness((), names_of(worst, game.names), {"v_C": float(v[worst])})
-    return Verdict("non-negative", False, why, witness)
+    witness = Witness(coalition=names_of(worst, game.names), numbers={"v_C": float(v[worst])})
+    return Verdict(condition="non-negative", holds=False, why=why, witness=witness)
 
 
 def monotone(game: Game) -> Verdict:
@@ -96,14 +100,19 @@ def monotone(game: Game) -> Verdict:
         )
     loss, i, C = worst
     if loss >= -tolerance_of(game):
-        return Verdict("monotone", True, "another party never makes a coalition's data worth less")
+        why = "another party never makes a coalition's data worth less"
+        return Verdict(condition="monotone", holds=True, why=why)
     before, after = float(v[C]), float(v[C | 1 << i])
     why = (
         f'adding "{game.names[i]}" to {name_of(C, game.names)} lowers its value from {before:.6g}'
         f" to {after:.6g}"
     )
-    witness = Witness((game.names[i],), names_of(C, game.names), {"v_C": before, "v_C_with": after})
-    return Verdict("monotone", False, why, witness)
+    witness = Witness(
+        parties=(game.names[i],),
+        coalition=names_of(C, game.names),
+        numbers={"v_C": before, "v_C_with": after},
+    )
+    return Verdict(condition="monotone", holds=False, why=why, witness=witness)
 
 
 def submodular(game: Game) -> Verdict:
@@ -127,23 +136,22 @@ def submodular(game: Game) -> Verdict:
         )
     most, i, j, C = worst
     if most <= 2 * tolerance_of(game):
-        return Verdict("submodular", True, "a party adds less to a larger coalition")
+        why = "a party adds less to a larger coalition"
+        return Verdict(condition="submodular", holds=True, why=why)
     gain, later = float(v[C | 1 << i] - v[C]), float(v[C | 1 << i | 1 << j] - v[C | 1 << j])
     a, b = game.names[i], game.names[j]
     why = f'"{a}" adds {gain:.6g} to {name_of(C, game.names)}, but {later:.6g} once "{b}" is in it'
-    witness = Witness((a, b), names_of(C, game.names), {"gain": gain, "gain_later": later})
-    return Verdict("submodular", False, why, witness)
+    witness = Witness(
+        parties=(a, b),
+        coalition=names_of(C, game.names),
+        numbers={"gain": gain, "gain_later": later},
+    )
+    return Verdict(condition="submodular", holds=False, why=why, witness=witness)
 
 
 def _too_many(condition: str, game: Game) -> Verdict:
     if game.properties_proved:
-        return Verdict(
-            condition,
-            True,
-            "information gain always is (Sec. 3), and is not checked for so many parties",
-        )
-    return Verdict(
-        condition,
-        None,
-        f"2**{game.n} coalitions are too many to look at (the limit is 2**{EXACT_LIMIT})",
-    )
+        why = "information gain always is (Sec. 3), and is not checked for so many parties"
+        return Verdict(condition=condition, holds=True, why=why)
+    why = f"2**{game.n} coalitions are too many to look at (the limit is 2**{EXACT_LIMIT})"
+    return Verdict(condition=condition, holds=None, why=why)
