@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import fairpool as fp
+from fairpool.compute.workers import Workers
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.run import execute
 from fairpool.contributions import CONCEPTS, Concept
 from fairpool.contributions.contributions import exactly
+from tests.support.examples import make_parties
 from tests.support.projects import fairpool, project
 
 LETTERS = {
@@ -134,6 +136,16 @@ def test_in_python_settings_that_do_not_fit_are_refused_alike():
         fp.collaborate(parties, model, contributions="leave_one_out", precision=0.1)
     with pytest.raises(ValueError, match="'x' is not a way to measure contributions; there are"):
         fp.collaborate(parties, model, contributions="x")
+
+
+@pytest.mark.parametrize("name", CONCEPTS)
+def test_the_workers_compute_all_values_whether_or_not_the_concept_needs_them(name):
+    """Verdicts do, up to 16 parties; they would compute them in this thread, and tell nobody."""
+    told = []
+    workers = Workers(progress=lambda what, *_: told.append(what))
+    model = fp.BayesianLinearRegression(0.1)
+    fp.collaborate(make_parties([4] * 9, 0), model, contributions=name, executor=workers)
+    assert "valuing coalitions" in told
 
 
 def nested_parties():
