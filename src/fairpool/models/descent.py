@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from fairpool.tables.arrays import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
-"""x [n] -> value, gradient [n]; it raises `numpy.linalg.LinAlgError` where it cannot be computed.
+"""x [n] -> value, gradient [n].
+
+It raises `numpy.linalg.LinAlgError` where it cannot be computed.
 """
 
 STEP = 2.0
@@ -29,8 +31,9 @@ FIRST_STEP = 1.0
 """The length of a step along the gradient, while nothing is known about the curvature."""
 
 MEMORY = 30
-"""Steps whose curvature is remembered: they cost nothing beside a likelihood, and spare
-evaluations.
+"""So many steps' curvature is remembered.
+
+They cost nothing beside a likelihood, and spare evaluations.
 """
 
 MOST_STEPS = 500
@@ -40,8 +43,9 @@ SHORTENINGS = 25
 """How often a step is shortened before its direction is given up."""
 
 NEAR = 1e-6
-"""A variable this close to its bound and pushed against it is held there: nothing is to be gained
-by the rest.
+"""A variable this close to its bound, and pushed against it, is held there.
+
+Nothing is to be gained by the rest of the way.
 """
 
 NO_SLOPE = 1e-9
@@ -54,7 +58,7 @@ SMALL_FALLS = 2
 """After this many falls in a row that do not matter, the search ends."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Descent:
     """Where a descent ended.
 
@@ -93,13 +97,12 @@ def minimise(
     tolerance: float,
     small_fall: float,
 ) -> Descent:
-    """Go down from `start` [n] within bounds [n, 2] until the gradient is small and the function
-    falls no more.
+    """Go down from a start until the gradient is small and the function falls no more.
 
     Args:
         function: What to minimise; it must be possible to compute it at the start.
-        start: A point within the bounds.
-        bounds: The least and the largest value of each variable; they may be infinite.
+        start: A point within the bounds [n].
+        bounds: The least and the largest value of each variable [n, 2]; they may be infinite.
         tolerance: A point where no component of the projected gradient is larger counts as a
             minimum.
         small_fall: A step by which the function falls less than this does not matter.
@@ -115,13 +118,16 @@ def minimise(
         if _largest(gradient) <= NO_SLOPE * tolerance:
             break
         following = search.along(memory.direction(gradient, free), point)
-        if following is None and memory.pairs:
-            memory.pairs.clear()  # what is remembered may mislead: once more along the gradient
-            continue
         if following is None:
-            break
+            if memory.is_empty:
+                break
+            memory.clear()  # what is remembered may mislead: once more along the gradient
+            continue
         memory.add(following.x - point.x, following.gradient - point.gradient)
-        small_falls = small_falls + 1 if point.value - following.value <= small_fall else 0
+        if point.value - following.value <= small_fall:
+            small_falls += 1
+        else:
+            small_falls = 0
         point = following
         if small_falls == SMALL_FALLS:
             break
@@ -140,7 +146,9 @@ class _LineSearch:
     """Points along a direction, within the bounds, at which the function is enough lower."""
 
     def __init__(self, function: Objective, lower: FloatArray, upper: FloatArray) -> None:
-        self.function, self.lower, self.upper = function, lower, upper
+        self.function = function
+        self.lower = lower
+        self.upper = upper
         self.evaluations = 0
 
     def at(self, x: FloatArray) -> Point:
@@ -163,42 +171,68 @@ class _LineSearch:
                 length *= 0.25
                 continue
             try:
-                found = self.at(x)
+                candidate = self.at(x)
             except np.linalg.LinAlgError:
                 length *= 0.25
                 continue
-            rise = found.value - point.value
+            rise = candidate.value - point.value
             if rise <= ENOUGH * promised:
-                return found
+                return candidate
             # The minimum of the parabola through both values and the slope, but neither too near
             # nor too far.
-            length *= float(np.clip(-promised / (2 * (rise - promised)), 0.1, 0.5))
+            shortening = -promised / (2 * (rise - promised))
+            length *= float(np.clip(shortening, 0.1, 0.5))
         return None
 
 
+class _Pair(NamedTuple):
+    """A step, and how the gradient changed along it."""
+
+    step: FloatArray
+    change: FloatArray
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the function curves upwards along the step.
+
+        If it does for every pair, the inverse Hessian stays positive definite.
+        """
+        least = 1e-10 * np.linalg.norm(self.step) * np.linalg.norm(self.change)
+        return bool(self.step @ self.change > least)
+
+
 class _Memory:
-    """The last steps, and how the gradient changed along them."""
+    """The last steps, which tell about the curvature."""
 
     def __init__(self) -> None:
-        self.pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=MEMORY)
+        self.pairs: deque[_Pair] = deque(maxlen=MEMORY)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.pairs
+
+    def clear(self) -> None:
+        self.pairs.clear()
 
     def add(self, step: FloatArray, change: FloatArray) -> None:
-        if _is_convex(step, change):
-            self.pairs.append((step, change))
+        pair = _Pair(step, change)
+        if pair.is_convex:
+            self.pairs.append(pair)
 
     def direction(self, gradient: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
-        """Minus the inverse Hessian times the gradient, both of the free variables alone (L-BFGS's two loops)."""
+        """Minus the inverse Hessian times the gradient, both of the free variables alone."""
         pairs = []
         for step, change in self.pairs:
-            pair = (np.where(free, step, 0.0), np.where(free, change, 0.0))
-            if _is_convex(*pair):
+            pair = _Pair(np.where(free, step, 0.0), np.where(free, change, 0.0))
+            if pair.is_convex:
                 pairs.append(pair)
         if not pairs:
             largest = _largest(gradient)
-            norm = largest * float(
-                np.linalg.norm(gradient / largest)
-            )  # the squares of small slopes would vanish
+            # Scaled first: the squares of small slopes would vanish.
+            norm = largest * float(np.linalg.norm(gradient / largest))
             return -gradient * min(1.0, FIRST_STEP / norm)
+        # L-BFGS's two loops, from the last step to the first and back: the product with the inverse
+        # Hessian, which is never formed.
         rest = gradient.copy()
         shares = []
         for step, change in reversed(pairs):
@@ -206,15 +240,10 @@ class _Memory:
             rest -= share * change
             shares.append(share)
         step, change = pairs[-1]
-        rest *= (step @ change) / (change @ change)
+        rest *= (step @ change) / (change @ change)  # the curvature along the last step, for all
         for (step, change), share in zip(pairs, reversed(shares), strict=True):
             rest += step * (share - (change @ rest) / (step @ change))
         return -rest
-
-
-def _is_convex(step: FloatArray, change: FloatArray) -> bool:
-    """Whether the function curves upwards along the step, so that the inverse Hessian stays positive definite."""
-    return bool(step @ change > 1e-10 * np.linalg.norm(step) * np.linalg.norm(change))
 
 
 def _free(point: Point, lower: FloatArray, upper: FloatArray) -> NDArray[np.bool_]:

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from fairpool.errors import DataError, shown
@@ -19,16 +18,14 @@ NOISE_BOUNDS = (1e-5, 1e5)
 """Where the noise variance is searched, the same as scikit-learn's WhiteKernel."""
 
 GRADIENT_PER_ROW = 1e-3
-"""At an optimum, the log likelihood changes by no more than this per row and unit of any
-parameter's logarithm.
+"""At an optimum, the log likelihood changes by no more than this per row and unit.
 
-Where a search got stuck or was cut short it was 0.2 and more; where it ended well, 1e-5 and less,
-but for rounding.
+The unit is that of any parameter's logarithm. Where a search got stuck or was cut short the change
+was 0.2 and more; where it ended well, 1e-5 and less, but for rounding.
 """
 
 BEYOND_BOUND_PER_ROW = 1e-2
-"""Where the log likelihood would rise by more than this per row beyond a kernel parameter's bound,
-the bound matters.
+"""A kernel parameter's bound matters where the log likelihood would rise more per row beyond it.
 
 Below it, widening the bounds was seen to change the noise variance by a few per cent at most.
 """
@@ -37,18 +34,22 @@ SMALL_GAIN_PER_ROW = 1e-9
 """A step by which the log likelihood rises less than this per row does not matter."""
 
 FEW_ROWS = 500
-"""Up to this many rows informed starts are always tried: the likelihood often has several optima,
-and costs little.
+"""Up to this many rows informed starts are always tried.
+
+The likelihood of few rows often has several optima, and costs little.
 """
 
 INFORMED_LENGTHS = (0.3, 3.0)
-"""Length scales of informed starts, in units of the inputs' deviations times the root of their
-number.
+"""Length scales of informed starts.
+
+They are in units of the inputs' deviations times the root of their number.
 """
 
 SMALL_MATRIX = 4_000_000
-"""Up to this many entries one BLAS thread is quicker than several, which mostly wait for each
-other: six times for the 350 x 40 of three parties, still a quarter for 1500 x 1500.
+"""Up to this many entries one BLAS thread is quicker than several.
+
+Several mostly wait for each other. One is six times as quick for the 350 x 40 of three parties, and
+still by a quarter for 1500 x 1500.
 """
 
 Likelihood = Callable[[Any, float, FloatArray, FloatArray], tuple[float, FloatArray]]
@@ -121,47 +122,59 @@ def maximise_likelihood(
     """
     check_noise_bounds(noise_bounds)
     check_dimensions(kernel, X.shape[1])
-    search = _Search(
-        likelihood=likelihood, kernel=clone(kernel), X=X, y=y, noise_bounds=noise_bounds
+    search = _Search(likelihood=likelihood, kernel=kernel, X=X, y=y, noise_bounds=noise_bounds)
+    starts = _Starts(
+        given=np.clip(np.append(kernel.theta, np.log(noise)), *search.bounds.T),
+        random=_random_starts(search.bounds, as_count(restarts, "restarts", 0), as_generator(rng)),
+        informed=_informed_starts(search),
     )
-    kernel, bounds = search.kernel, search.bounds
-    given = np.clip(np.append(kernel.theta, np.log(noise)), *bounds.T)
-    informed = _informed_starts(kernel, X, y, bounds)
-    random = _random_starts(bounds, as_count(restarts, "restarts", 0), as_generator(rng))
     with threadpool_limits(1 if entries <= SMALL_MATRIX else None, "blas"):
-        first = search.ends([given])
-        ends = first + search.ends(random)
-        elsewhere: list[Descent] = []
-        if not first or len(y) <= FEW_ROWS or _is_doubtful(first[0], y, bounds):
-            elsewhere = search.ends(informed)
-    evaluations = sum(end.evaluations for end in ends + elsewhere)
-    if first and _is_settled(first[0], bounds):
-        elsewhere = [end for end in elsewhere if _is_settled(end, bounds)]
-    ends += elsewhere
-    if not ends:
-        raise DataError(
-            "the likelihood cannot be computed at the start: the kernel matrix is not positive"
-            " definite, or numbers are"
-            " too large; start from a larger noise variance or shorter length scales, and"
-            " standardise inputs and labels"
-        )
-    best = min(ends, key=lambda end: end.value)
-    kernel.theta = best.x[:-1]
+        ends = _search_from(starts, search)
+    best = _best_of(ends, search.bounds)
+    kernel = search.kernel_at(best.x)
+    every_end = ends.given + ends.random + ends.informed
     return Fit(
         kernel=kernel,
         noise_variance=float(np.exp(best.x[-1])),
         log_likelihood=-best.value,
-        evaluations=evaluations,
-        notes=_notes(best, kernel, bounds=bounds, noise_bounds=noise_bounds, rows=len(y)),
+        evaluations=sum(end.evaluations for end in every_end),
+        notes=_notes(best, kernel, bounds=search.bounds, noise_bounds=noise_bounds, rows=len(y)),
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Search:
-    """Searches of one likelihood, each from a start [n]: the kernel's theta, and the noise's
-    logarithm last.
+class _Starts(NamedTuple):
+    """Where searches start; each is a point [n].
 
-    The kernel is this search's own, and is set to wherever the likelihood is computed.
+    Attributes:
+        given: At the given values, within the bounds.
+        random: Anywhere within the bounds.
+        informed: At values informed by the data.
+    """
+
+    given: FloatArray
+    random: list[FloatArray]
+    informed: list[FloatArray]
+
+
+class _Ends(NamedTuple):
+    """Where searches ended.
+
+    Attributes:
+        given: The one from the given values; none where the likelihood cannot be computed there.
+        random: Those from random starts.
+        informed: Those from informed starts; none where they were not needed.
+    """
+
+    given: list[Descent]
+    random: list[Descent]
+    informed: list[Descent]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Search:
+    """Searches of one likelihood, each from a start [n].
+
+    A start is the kernel's theta, with the noise's logarithm last.
     """
 
     likelihood: Likelihood
@@ -193,11 +206,42 @@ class _Search:
             ends.append(end)
         return ends
 
-    def minus_likelihood(self, theta: FloatArray) -> tuple[float, FloatArray]:
+    def minus_likelihood(self, x: FloatArray) -> tuple[float, FloatArray]:
         """What is minimised, and its gradient [n]."""
-        self.kernel.theta = theta[:-1]
-        value, gradient = self.likelihood(self.kernel, float(np.exp(theta[-1])), self.X, self.y)
+        noise = float(np.exp(x[-1]))
+        value, gradient = self.likelihood(self.kernel_at(x), noise, self.X, self.y)
         return -value, -gradient
+
+    def kernel_at(self, x: FloatArray) -> Any:
+        """A new kernel with the parameters of a point [n]."""
+        return self.kernel.clone_with_theta(x[:-1])
+
+
+def _search_from(starts: _Starts, search: _Search) -> _Ends:
+    """Search from the given and the random starts, and where that may not do from informed ones."""
+    given = search.ends([starts.given])
+    random = search.ends(starts.random)
+    informed: list[Descent] = []
+    few_rows = len(search.y) <= FEW_ROWS
+    if not given or few_rows or _is_doubtful(given[0], search.y, search.bounds):
+        informed = search.ends(starts.informed)
+    return _Ends(given=given, random=random, informed=informed)
+
+
+def _best_of(ends: _Ends, bounds: FloatArray) -> Descent:
+    """The end of the largest likelihood, among those that can be trusted."""
+    informed = ends.informed
+    if ends.given and _is_settled(ends.given[0], bounds):
+        # Otherwise few and noisy labels may be interpolated: see `maximise_likelihood`.
+        informed = [end for end in informed if _is_settled(end, bounds)]
+    candidates = ends.given + ends.random + informed
+    if not candidates:
+        raise DataError(
+            "the likelihood cannot be computed at the start: the kernel matrix is not positive"
+            " definite, or numbers are too large; start from a larger noise variance or shorter"
+            " length scales, and standardise inputs and labels"
+        )
+    return min(candidates, key=lambda end: end.value)
 
 
 def _random_starts(bounds: FloatArray, count: int, rng: np.random.Generator) -> list[FloatArray]:
@@ -206,19 +250,23 @@ def _random_starts(bounds: FloatArray, count: int, rng: np.random.Generator) -> 
     return [np.asarray(rng.uniform(*bounds.T)) for _ in range(count)]
 
 
-def _informed_starts(
-    kernel: Any, X: FloatArray, y: FloatArray, bounds: FloatArray
-) -> list[FloatArray]:
-    """Starts that fit the data's scale: half the labels' variance is noise, and length scales are short, or long."""
-    free = [parameter for parameter in kernel.hyperparameters if not parameter.fixed]
+def _informed_starts(search: _Search) -> list[FloatArray]:
+    """Starts that fit the data's scale.
+
+    Half the labels' variance is noise, and length scales are short, or long.
+    """
+    X = search.X
+    free = [parameter for parameter in search.kernel.hyperparameters if not parameter.fixed]
     amplitudes = sum(parameter.name.endswith("constant_value") for parameter in free)
-    variance = max(float(np.mean(y**2)), TINY)
+    variance = max(float(np.mean(search.y**2)), TINY)
     deviations = X.std(axis=0)
     deviations[deviations == 0] = 1.0
-    given = np.split(kernel.theta, np.cumsum([parameter.n_elements for parameter in free])[:-1])
+    ends = np.cumsum([parameter.n_elements for parameter in free])
+    given = np.split(search.kernel.theta, ends[:-1])
     starts = []
     for length in INFORMED_LENGTHS:
         theta = []
+        # Not strict: where all parameters are fixed, splitting nothing gives one empty piece.
         for parameter, values in zip(free, given, strict=False):
             if parameter.name.endswith("length_scale"):
                 unit = deviations if parameter.n_elements > 1 else deviations.mean()
@@ -228,7 +276,7 @@ def _informed_starts(
             else:
                 theta.append(values)
         theta.append(np.log([variance / 2]))
-        starts.append(np.clip(np.concatenate(theta), *bounds.T))
+        starts.append(np.clip(np.concatenate(theta), *search.bounds.T))
     return starts
 
 
@@ -256,46 +304,49 @@ def _notes(
     end: Descent, kernel: Any, *, bounds: FloatArray, noise_bounds: tuple[float, float], rows: int
 ) -> tuple[Note, ...]:
     """Why the end of a search may not be the best there is."""
-    notes = []
-    most = GRADIENT_PER_ROW * rows
+    notes: tuple[Note, ...] = ()
     if not end.reached:
+        steepest = np.abs(end.projected).max()
+        most = GRADIENT_PER_ROW * rows
         text = (
             "the search for hyperparameters ended without reaching an optimum: the log likelihood"
-            " still changes by"
-            f" {np.abs(end.projected).max():.3g} nats per unit of a parameter's logarithm, where at"
-            f" most {most:.3g}"
-            " counts as an optimum; standardise inputs and labels, or start from other values"
+            f" still changes by {steepest:.3g} nats per unit of a parameter's logarithm, where at"
+            f" most {most:.3g} counts as an optimum; standardise inputs and labels, or start from"
+            " other values"
         )
-        notes.append(Note(code="no optimum", text=text))
-    at_end = noise_notes(float(np.exp(end.x[-1])), noise_bounds)
-    return (
-        *notes,
-        *(at_end or _kernel_notes(end, kernel, bounds=bounds, most=BEYOND_BOUND_PER_ROW * rows)),
-    )
+        notes += (Note(code="no optimum", text=text),)
+    of_noise = noise_notes(float(np.exp(end.x[-1])), noise_bounds)
+    if of_noise:
+        # Kernel parameters often are at their bounds as well then; one note is enough.
+        return notes + of_noise
+    return notes + _kernel_notes(end, kernel, bounds=bounds, most=BEYOND_BOUND_PER_ROW * rows)
 
 
 def _kernel_notes(
     end: Descent, kernel: Any, *, bounds: FloatArray, most: float
 ) -> tuple[Note, ...]:
-    """Which kernel parameters are held by a bound that matters; that of a feature without effect does not."""
+    """Which kernel parameters are held by a bound that matters.
+
+    That of a feature without effect does not.
+    """
     held = []
     position = 0
     for parameter in kernel.hyperparameters:
         if parameter.fixed:
             continue
         for _ in range(parameter.n_elements):
-            value, slope = end.x[position], end.gradient[position]
-            if _is_at_end(value, bounds[position]) and abs(slope) > most:
-                held.append(
-                    f"{parameter.name.rpartition('__')[2].replace('_', ' ')} {np.exp(value):.3g}"
-                )
+            value = end.x[position]
+            matters = abs(end.gradient[position]) > most
+            if matters and _is_at_end(value, bounds[position]):
+                # scikit-learn's name is a path into the expression, such as k1__k2__length_scale.
+                name = parameter.name.rpartition("__")[2].replace("_", " ")
+                held.append(f"{name} {np.exp(value):.3g}")
             position += 1
     if not held:
         return ()
     text = (
         "the likelihood would rise beyond the range searched for the kernel's parameters"
-        f" ({', '.join(held)});"
-        " standardise inputs and labels, or use another kernel"
+        f" ({', '.join(held)}); standardise inputs and labels, or use another kernel"
     )
     return (Note(code="kernel at its bound", text=text),)
 
@@ -309,13 +360,15 @@ def check_noise_bounds(bounds: tuple[float, float]) -> None:
 
 
 def noise_notes(noise: float, bounds: tuple[float, float]) -> tuple[Note, ...]:
-    """What to say where the best noise variance is at the end of what was searched: the labels' scale is unusual."""
+    """What to say where the best noise variance is at the end of what was searched.
+
+    The labels' scale is then unusual.
+    """
     if not _is_at_end(np.log(noise), np.log(bounds)):
         return ()
     text = (
         f"the best noise variance found, {noise:.3g}, is at the end of the range searched;"
-        " standardise the labels,"
-        f" or give other noise_bounds than {bounds}"
+        f" standardise the labels, or give other noise_bounds than {bounds}"
     )
     return (Note(code="noise at its bound", text=text),)
 

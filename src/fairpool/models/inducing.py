@@ -38,20 +38,12 @@ def inducing_points(
             f"{count} inducing points cannot be chosen from {len(X)} rows; take 1 to {len(X)}"
         )
     if method == "kmeans":
-        seed = int(as_generator(rng).integers(2**31))
-        distinct = len(np.unique(X, axis=0))
-        clusters = KMeans(min(count, distinct), n_init=1, random_state=seed).fit(X)
-        large = np.bincount(clusters.labels_, minlength=clusters.n_clusters) >= least_rows
-        if not large.any():
-            raise DataError(
-                f"no cluster has {least_rows} rows; ask for fewer than {count} inducing points"
-            )
-        return np.asarray(clusters.cluster_centers_[large])
+        return _centres(X, count, rng=as_generator(rng), least_rows=least_rows)
     if method == "greedy":
         if kernel is None:
             raise DataError(
-                'method "greedy" needs the kernel: inducing_points(X, count, "greedy",'
-                " kernel=kernel)"
+                'method "greedy" needs the kernel:'
+                ' inducing_points(X, count, "greedy", kernel=kernel)'
             )
         return _greedy(kernels.checked(kernel), X, count)
     raise DataError(
@@ -59,8 +51,23 @@ def inducing_points(
     )
 
 
+def _centres(X: FloatArray, count: int, *, rng: np.random.Generator, least_rows: int) -> FloatArray:
+    """The centres of clusters that have at least so many rows."""
+    seed = int(rng.integers(2**31))
+    distinct = len(np.unique(X, axis=0))  # k-means warns of more clusters than there are points
+    clusters = KMeans(min(count, distinct), n_init=1, random_state=seed).fit(X)
+    rows = np.bincount(clusters.labels_, minlength=clusters.n_clusters)
+    large = rows >= least_rows
+    if not large.any():
+        raise DataError(
+            f"no cluster has {least_rows} rows; ask for fewer than {count} inducing points"
+        )
+    return np.asarray(clusters.cluster_centers_[large])
+
+
 def _greedy(kernel: Any, X: FloatArray, count: int) -> FloatArray:
-    variance = np.asarray(kernel.diag(X), dtype=np.float64).copy()
+    """The rows that a pivoted Cholesky factorisation of the kernel matrix chooses."""
+    variance = np.asarray(kernel.diag(X), dtype=np.float64).copy()  # of each row, given the pivots
     known = 1e-10 * variance.max()
     L = np.zeros((len(X), count))
     pivots: list[int] = []
@@ -68,9 +75,10 @@ def _greedy(kernel: Any, X: FloatArray, count: int) -> FloatArray:
         pivot = int(np.argmax(variance))
         if variance[pivot] <= known:  # the points so far tell all there is
             break
-        column = np.asarray(kernel(X, X[pivot : pivot + 1]))[:, 0] - L[:, :k] @ L[pivot, :k]
+        covariance = np.asarray(kernel(X, X[pivot : pivot + 1]))[:, 0]
+        column = covariance - L[:, :k] @ L[pivot, :k]
         L[:, k] = column / np.sqrt(variance[pivot])
         variance -= L[:, k] ** 2
-        variance[pivot] = 0.0
+        variance[pivot] = 0.0  # exactly, so that rounding does not choose it again
         pivots.append(pivot)
     return X[pivots]

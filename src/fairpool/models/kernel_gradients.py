@@ -20,15 +20,17 @@ from sklearn.gaussian_process import kernels as sk
 from fairpool.tables.arrays import FloatArray
 
 Pullback = Callable[[FloatArray], FloatArray]
-"""From G [m, q] to the derivatives of sum_ij G_ij K_ij by the kernel's theta (logarithms, as in
-scikit-learn).
+"""From G [m, q] to the derivatives of sum_ij G_ij K_ij by the kernel's theta.
+
+Theta are logarithms, as in scikit-learn.
 """
 
 NOTHING = np.empty(0)
 
 BLOCK = 2**16
-"""Entries of W computed at a time: half a megabyte stays in the processor's cache until all its
-sums are taken.
+"""Entries of W computed at a time.
+
+Half a megabyte stays in the processor's cache until all its sums are taken.
 """
 
 
@@ -45,7 +47,7 @@ def kernel_with_gradient(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[Flo
 
 
 def has_own_gradient(kernel: Any) -> bool:
-    """Whether the kernel is made of constants, RBF and Matern 1/2, 3/2, 5/2, by sums and products."""
+    """Whether a kernel is made of constants, RBF, Matern 1/2, 3/2, 5/2, by sums and products."""
     if type(kernel) in (sk.Sum, sk.Product):
         return has_own_gradient(kernel.k1) and has_own_gradient(kernel.k2)
     return type(kernel) in (sk.ConstantKernel, sk.RBF) or (
@@ -54,7 +56,10 @@ def has_own_gradient(kernel: Any) -> bool:
 
 
 def _expression(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, Pullback]:
-    """The values and their pullback; both K and G are scalars where the kernel is made of constants only."""
+    """The values and their pullback.
+
+    Both K and G are scalars where the kernel is made of constants only.
+    """
     if type(kernel) is sk.ConstantKernel:
         return _constant(kernel)
     if type(kernel) not in (sk.Sum, sk.Product):
@@ -66,7 +71,7 @@ def _expression(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, 
             [_of_term(K1, pullback1, G), _of_term(K2, pullback2, G)]
         )
     return K1 * K2, lambda G: np.concatenate(
-        [_of_factor(K1, pullback1, G, K2), _of_factor(K2, pullback2, G, K1)]
+        [_of_factor(K1, pullback1, G, other=K2), _of_factor(K2, pullback2, G, other=K1)]
     )
 
 
@@ -75,7 +80,9 @@ def _of_term(K: FloatArray, pullback: Pullback, G: FloatArray) -> FloatArray:
     return pullback(G if K.ndim else np.asarray(G.sum()))
 
 
-def _of_factor(K: FloatArray, pullback: Pullback, G: FloatArray, other: FloatArray) -> FloatArray:
+def _of_factor(
+    K: FloatArray, pullback: Pullback, G: FloatArray, *, other: FloatArray
+) -> FloatArray:
     """pullback(G * other), without that matrix where one of the factors is a scalar."""
     if not K.ndim:
         return pullback(np.asarray(np.vdot(G, other)))
@@ -91,7 +98,8 @@ def _constant(kernel: Any) -> tuple[FloatArray, Pullback]:
 
 def _stationary(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, Pullback]:
     centre = X.mean(axis=0)  # keeps the differences of squares below from cancelling
-    A, B = (X - centre) / kernel.length_scale, (Z - centre) / kernel.length_scale
+    A = (X - centre) / kernel.length_scale
+    B = (Z - centre) / kernel.length_scale
     nu = getattr(kernel, "nu", np.inf)
     if nu == 0.5:
         K, slope = _exponential(cdist(A, B))
@@ -101,7 +109,9 @@ def _stationary(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, 
     def pullback(G: FloatArray) -> FloatArray:
         if kernel.hyperparameter_length_scale.fixed:
             return NOTHING
-        A2, B2, by_feature = A**2, B**2, np.zeros(A.shape[1])
+        A2 = A**2
+        B2 = B**2
+        by_feature = np.zeros(A.shape[1])
         step = 1 + BLOCK // (1 + len(B))
         for start in range(0, len(A), step):
             rows = slice(start, start + step)
@@ -128,7 +138,10 @@ def _minus_half_squares(A: FloatArray, B: FloatArray, same: bool) -> FloatArray:
 
 
 def _exponential(r: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Matern 1/2: f = exp(-r) and -f'/r; where two points coincide the latter has no effect, and 0 stands for it."""
+    """Matern 1/2: f = exp(-r) and -f'/r.
+
+    Where two points coincide the latter has no effect, and 0 stands for it.
+    """
     K = np.exp(-r)
     return K, np.divide(K, r, out=np.zeros_like(r), where=r > 1e-12)
 
@@ -146,12 +159,14 @@ def _smooth(S: FloatArray, nu: float) -> tuple[FloatArray, FloatArray]:
 
 
 def _any_kernel(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, Pullback]:
-    """By the kernel's own `eval_gradient`; a rectangle is cut from the square of both sets, batch by batch."""
+    """By the kernel's own `eval_gradient`.
+
+    A rectangle is cut from the square of both sets, batch by batch.
+    """
     if X is Z:
         K, dK = kernel(X, eval_gradient=True)
-        K = np.array(
-            K, dtype=np.float64
-        )  # a scaled kernel may well give K itself as its derivative
+        # A copy: a scaled kernel may well give K itself as its derivative.
+        K = np.array(K, dtype=np.float64)
         return K, lambda G: np.einsum("ij,ijk->k", G, dK)
     step = max(len(Z), 1)
     batches = [X[start : start + step] for start in range(0, len(X), step)]
@@ -159,10 +174,10 @@ def _any_kernel(kernel: Any, X: FloatArray, Z: FloatArray) -> tuple[FloatArray, 
     def pullback(G: FloatArray) -> FloatArray:
         total = np.zeros(len(kernel.theta))
         for number, batch in enumerate(batches):
-            dK = kernel(np.concatenate([batch, Z]), eval_gradient=True)[1][
-                : len(batch), len(batch) :
-            ]
-            total += np.einsum("ij,ijk->k", G[number * step : number * step + len(batch)], dK)
+            _, dK = kernel(np.concatenate([batch, Z]), eval_gradient=True)
+            rectangle = dK[: len(batch), len(batch) :]
+            start = number * step
+            total += np.einsum("ij,ijk->k", G[start : start + len(batch)], rectangle)
         return total
 
     return np.asarray(kernel(X, Z)), pullback

@@ -9,17 +9,15 @@ from fairpool.linear_algebra.cholesky import VALID
 from fairpool.tables.arrays import FloatArray
 
 ALWAYS_POSITIVE = (sk.ConstantKernel, sk.RBF, sk.Matern, sk.RationalQuadratic, sk.DotProduct)
-"""Kernels that are positive definite in any dimension and for all parameters that scikit-learn
-admits.
-"""
+"""Kernels that are positive definite in any dimension, for all that scikit-learn admits."""
 
 
 def checked(kernel: sk.Kernel) -> sk.Kernel:
     """A copy of the kernel, when it can be the covariance of a latent function."""
     if not isinstance(kernel, sk.Kernel) or isinstance(kernel, sk.CompoundKernel):
         raise KernelError(
-            f"{shown(kernel)} is not a kernel; give one of sklearn.gaussian_process.kernels, such"
-            " as 1.0 * RBF([1, 1])"
+            f"{shown(kernel)} is not a kernel; give one of sklearn.gaussian_process.kernels,"
+            " such as 1.0 * RBF([1, 1])"
         )
     for leaf in leaves(kernel):
         if isinstance(leaf, sk.WhiteKernel):
@@ -29,8 +27,8 @@ def checked(kernel: sk.Kernel) -> sk.Kernel:
             )
         if isinstance(leaf, sk.ConstantKernel) and not 0 < leaf.constant_value < np.inf:
             raise KernelError(
-                f"the kernel contains the factor {leaf.constant_value}, which must be finite and"
-                " above 0"
+                f"the kernel contains the factor {leaf.constant_value},"
+                " which must be finite and above 0"
             )
     return clone(kernel)
 
@@ -41,8 +39,8 @@ def check_dimensions(kernel: sk.Kernel, columns: int) -> None:
         scales = np.size(getattr(leaf, "length_scale", 1.0))
         if scales not in (1, columns):
             raise KernelError(
-                f"the kernel {shown(leaf)} has {scales} length scales, but the data has {columns}"
-                " columns"
+                f"the kernel {shown(leaf)} has {scales} length scales,"
+                f" but the data has {columns} columns"
             )
 
 
@@ -50,6 +48,7 @@ def _always_positive(kernel: sk.Kernel) -> bool:
     if isinstance(kernel, sk.KernelOperator):
         return _always_positive(kernel.k1) and _always_positive(kernel.k2)
     if isinstance(kernel, sk.Exponentiation):
+        # A whole power is a product; any other power may make a covariance indefinite.
         whole = float(kernel.exponent).is_integer() and kernel.exponent > 0
         return whole and _always_positive(kernel.kernel)
     return type(kernel) in ALWAYS_POSITIVE
@@ -78,9 +77,9 @@ def refuse_indefinite(kernel: sk.Kernel, K: FloatArray) -> None:
             f"the kernel {shown(kernel)} gives values that are not finite on these rows"
         )
     eigenvalues = np.linalg.eigvalsh(K)
-    if not eigenvalues[0] >= -1e-8 * max(eigenvalues[-1], 0.0):
+    smallest = eigenvalues[0]
+    if not smallest >= -1e-8 * max(eigenvalues[-1], 0.0):
         raise KernelError(
             f"the kernel {shown(kernel)} is not positive definite: on these rows its smallest"
-            " eigenvalue is"
-            f" {eigenvalues[0]:.3g}; {VALID}"
+            f" eigenvalue is {smallest:.3g}; {VALID}"
         )

@@ -1,5 +1,6 @@
-"""Log marginal likelihoods with their gradients, in the logarithms of the kernel's parameters and
-the noise.
+"""Log marginal likelihoods with their gradients.
+
+The gradients are by the logarithms of the kernel's parameters and of the noise variance.
 """
 
 from typing import Any
@@ -15,8 +16,7 @@ from fairpool.tables.arrays import TINY, FloatArray
 LOG_2PI = float(np.log(2 * np.pi))
 
 JITTER = 1e-12
-"""What a sparse Gaussian process adds to the prior variance of each inducing value, as a share of
-it.
+"""What a sparse Gaussian process adds to each inducing value's prior variance, as a share of it.
 
 It is part of the model, not a tolerance: see `SparseGaussianProcess`. A smaller share would leave
 values to rounding (their error grows as 1e-16 / share), a larger one would change them where K_UU
@@ -36,9 +36,8 @@ def gp_likelihood(
     """
     K, pullback = kernel_with_gradient(kernel, X, X)
     K[np.diag_indices_from(K)] += noise
-    L, failed = dpotrf(
-        K.T, lower=1, clean=1, overwrite_a=1
-    )  # LAPACK's order is K.T's, and K is symmetric
+    # LAPACK's order is that of K.T, and K is symmetric.
+    L, failed = dpotrf(K.T, lower=1, clean=1, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError
     a, _ = dpotrs(L, y, lower=1)
@@ -52,18 +51,19 @@ def gp_likelihood(
 def dtc_likelihood(
     kernel: Any, noise: float, X: FloatArray, y: FloatArray, U: FloatArray
 ) -> tuple[float, FloatArray]:
-    """log N(y; 0, Q + noise I) with Q = K_XU M^-1 K_UX, M = K_UU + JITTER diag(K_UU), and its
-    gradient, in O(m d^2).
+    """log N(y; 0, Q + noise I) and its gradient [len(theta) + 1], the noise last; in O(m d^2).
+
+    Here Q = K_XU M^-1 K_UX with M = K_UU + JITTER diag(K_UU).
 
     With M = L_U L_U^T, A = K_XU L_U^-T and B = I + A^T A / noise, C^-1 A = A B^-1 / noise, so that
     G = 1/2 (a a^T - C^-1) is never formed: the derivative by K_XU is 2 G V and by M it is -V^T G V,
     where V = K_XU M^-1 = A L_U^-1.
     """
-    m, d = len(X), len(U)
+    m = len(X)
+    d = len(U)
     _, pullback_UU = kernel_with_gradient(kernel, U, U)
     K_XU, pullback_XU = kernel_with_gradient(kernel, X, U)
-    # The kernel's own K_UU: rounding matters where the points are close, and this is what the model
-    # uses.
+    # This is the kernel's own K_UU, as the model uses it: rounding matters where points are close.
     L_U = np.linalg.cholesky(inducing_covariance(np.asarray(kernel(U), dtype=np.float64)))
     A = np.asarray(solve_triangular(L_U, K_XU.T, lower=True, check_finite=False)).T
     L_B = np.linalg.cholesky(np.eye(d) + A.T @ A / noise)
@@ -85,8 +85,7 @@ def dtc_likelihood(
 
 
 def inducing_covariance(K_UU: FloatArray) -> FloatArray:
-    """The covariance [d, d] of what the model takes for the latent values at U: K_UU + JITTER
-    diag(K_UU).
+    """K_UU + JITTER diag(K_UU) [d, d], the covariance of what the model takes for the values at U.
 
     It can be factorised wherever the points lie, and no point is left out, whatever the kernel's
     parameters.

@@ -28,17 +28,14 @@ def mnlp(y: Any, mean: Any, variance: Any) -> Any:
     >>> round(mnlp([0.0], [0.0], [1.0]), 4)
     0.9189
     """
-    y, mean, variance = (np.asarray(a, dtype=np.float64) for a in (y, mean, variance))
-    if (
-        y.ndim != 1
-        or not len(y)
-        or not mean.ndim
-        or len(mean) != len(y)
-        or variance.shape != y.shape
-    ):
+    y = np.asarray(y, dtype=np.float64)
+    mean = np.asarray(mean, dtype=np.float64)
+    variance = np.asarray(variance, dtype=np.float64)
+    y_fits = y.ndim == 1 and len(y) > 0
+    if not y_fits or mean.shape[:1] != y.shape or variance.shape != y.shape:
         raise DataError(
-            f"mnlp needs y [t], mean [t] or [t, k], variance [t]; got {y.shape}, {mean.shape},"
-            f" {variance.shape}"
+            "mnlp needs y [t], mean [t] or [t, k], variance [t];"
+            f" got {y.shape}, {mean.shape}, {variance.shape}"
         )
     if not (variance > 0).all():
         raise DataError(f"mnlp needs variances above 0; the smallest is {variance.min():g}")
