@@ -6,8 +6,8 @@ from sklearn.gaussian_process.kernels import RBF, CompoundKernel
 
 import fairpool as fp
 from fairpool.consortium.configuration import load_configuration
-from fairpool.model_kinds.kernel_expression import parse_kernel
 from fairpool.errors import LONGEST_ECHO, FairpoolError, cut, shown
+from fairpool.model_kinds.kernel_expression import parse_kernel
 
 MANY = np.linspace(0, 1, 999)  # numpy itself cuts only what has more than a thousand numbers
 LONG = "x" * 5000
