@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
+from safetensors.numpy import save, save_file
 from sklearn.gaussian_process.kernels import (
     RBF,
     ConstantKernel,
@@ -15,7 +15,8 @@ from sklearn.gaussian_process.kernels import (
 )
 
 import fairpool as fp
-from fairpool.realisation.reward_file import _digest
+from fairpool.errors import RewardFileError
+from fairpool.realisation.reward_file import _digest, decode_reward, read_reward, reward_bytes
 from tests.support.examples import MODELS, P, make_parties
 
 X_STAR = np.random.default_rng(9).standard_normal((6, P))
@@ -41,6 +42,33 @@ def test_a_file_gives_back_the_model(name, tmp_path):
         loaded.save(tmp_path / "again", share_inputs=True)
         assert (tmp_path / "again").read_bytes() == path.read_bytes()
     assert len(list(tmp_path.iterdir())) == 4  # no temporary file stays
+
+
+@pytest.mark.parametrize("name", SAVEABLE)
+def test_the_bytes_of_a_file_need_no_disk(name, tmp_path):
+    reward = rewards(name)[2]
+    content = reward_bytes(reward, share_inputs=True)
+    reward.save(tmp_path / "r", share_inputs=True)
+    assert read_reward(tmp_path / "r") == content
+    decoded = decode_reward(content, "an upload")
+    np.testing.assert_array_equal(
+        decoded.predict(X_STAR), fp.load_reward(tmp_path / "r").predict(X_STAR)
+    )
+    assert reward_bytes(decoded, share_inputs=True) == content
+
+
+def test_what_is_wrong_with_bytes_is_told_under_the_name_that_they_were_given():
+    content = reward_bytes(rewards("blr")[0], share_inputs=False)
+    for damaged, text in (
+        (b"", "not a reward file, or cut short"),
+        (content[:-8], "not a reward file, or cut short"),
+        (content[:-1] + bytes([content[-1] ^ 1]), "it was changed or damaged"),
+        (save({"x": np.zeros(2)}), "a safetensors file, but not of a fairpool reward"),
+        (save({"x": np.zeros(2, np.float32)}, {"fairpool": "{}"}), 'tensor "x" is F32, needs F64'),
+        (save({"x": np.zeros(2)}, {"fairpool": "[]"}), "its description is not a JSON object"),
+    ):
+        with pytest.raises(RewardFileError, match=f"^an upload: .*{text}"):
+            decode_reward(damaged, "an upload")
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import safetensors
 import safetensors.numpy
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 
 from fairpool.compute.files import write_atomically
 from fairpool.errors import RewardFileError, shown
@@ -44,19 +45,27 @@ DEFAULT_MECHANISM = "label_noise"
 
 def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
     """Write a reward to `path`, atomically: a killed run leaves the old file or none."""
+    write_atomically(path, reward_bytes(reward, share_inputs=share_inputs))
+
+
+def reward_bytes(reward: ModelReward, *, share_inputs: bool) -> bytes:
+    """A reward as the content of a file; the same reward gives the same bytes.
+
+    Args:
+        reward: The model and what it is worth.
+        share_inputs: Whether the parties agreed to show each other their inputs.
+    """
     if reward.holds_inputs_of_others and not share_inputs:
         raise RewardFileError(
             f'the reward of "{reward.party}" contains other parties\' inputs; if all agreed to'
-            " that, save it with"
-            " share_inputs=True; otherwise use Bayesian linear regression, or a sparse Gaussian"
-            " process whose inducing"
-            " points are nobody's rows"
+            " that, save it with share_inputs=True; otherwise use Bayesian linear regression, or a"
+            " sparse Gaussian process whose inducing points are nobody's rows"
         )
     if reward.for_evaluation:
         raise RewardFileError(
             f'the reward of "{reward.party}" is for evaluation (several draws, or noise that is not'
-            " nested), and would"
-            " tell too much; realise it again with the default settings to hand it out"
+            " nested), and would tell too much; realise it again with the default settings to hand"
+            " it out"
         )
     posterior = reward.posterior
     stored = kind_of(posterior.model).encode(posterior)
@@ -80,7 +89,8 @@ def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
         arrays[name] = np.array(tensor, dtype=np.float64, order="C")
     description["sha256"] = _digest(arrays)
     entry = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    write_atomically(path, safetensors.numpy.save(arrays, metadata={ENTRY: entry}))
+    content: bytes = safetensors.numpy.save(arrays, metadata={ENTRY: entry})
+    return content
 
 
 def load_reward(path: str | Path) -> ModelReward:
@@ -91,20 +101,35 @@ def load_reward(path: str | Path) -> ModelReward:
             is refused.
     """
     path = Path(path)
+    return decode_reward(read_reward(path), str(path))
+
+
+def read_reward(path: Path) -> bytes:
+    """The content of a reward file, which `decode_reward` looks at."""
     try:
-        description, tensors = _read(path)
+        return path.read_bytes()
     except FileNotFoundError:
         raise RewardFileError(f"{path}: there is no such file") from None
-    except (SafetensorError, OSError, UnicodeDecodeError) as error:
-        raise RewardFileError(
-            f"{path}: not a reward file, or cut short ({error}); ask for it again"
-        ) from None
+    except OSError as error:
+        raise _not_a_reward(str(path), error) from None
+
+
+def decode_reward(content: bytes, name: str) -> ModelReward:
+    """The reward of a file's content; what is cut short, edited or of another kind is refused.
+
+    Args:
+        content: What `reward_bytes` gave.
+        name: What errors call it, such as the file's path.
+    """
+    try:
+        description, tensors = _read(content, name)
+    except (SafetensorError, UnicodeDecodeError) as error:
+        raise _not_a_reward(name, error) from None
     try:
         if description.get("version") != VERSION:
             raise RewardFileError(
                 f"it has version {shown(description.get('version'))}, this fairpool reads version"
-                f" {VERSION};"
-                " update fairpool"
+                f" {VERSION}; update fairpool"
             )
         return _decode(description, tensors)
     except (
@@ -117,28 +142,41 @@ def load_reward(path: str | Path) -> ModelReward:
         MemoryError,
     ) as error:
         what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise RewardFileError(f"{path}: not a usable reward file: {what}") from None
+        raise RewardFileError(f"{name}: not a usable reward file: {what}") from None
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-    with safe_open(path, framework="numpy") as file:
-        entry = (file.metadata() or {}).get(ENTRY)
-        if entry is None:
-            raise RewardFileError(f"{path}: a safetensors file, but not of a fairpool reward")
-        tensors = {}
-        for name in file.keys():  # noqa: SIM118 -- not a dict
-            if file.get_slice(name).get_dtype() != "F64":
-                raise RewardFileError(
-                    f'{path}: tensor "{name}" is {file.get_slice(name).get_dtype()}, needs F64'
-                )
-            tensors[name] = file.get_tensor(name)
+def _not_a_reward(name: str, error: Exception) -> RewardFileError:
+    return RewardFileError(f"{name}: not a reward file, or cut short ({error}); ask for it again")
+
+
+def _read(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    stored = dict(safetensors.deserialize(content))  # type: ignore[no-untyped-call]  # not typed
+    entry = _metadata(content).get(ENTRY)
+    if entry is None:
+        raise RewardFileError(f"{name}: a safetensors file, but not of a fairpool reward")
+    tensors = {}
+    for key in sorted(stored):
+        tensor = stored[key]
+        if tensor["dtype"] != "F64":
+            raise RewardFileError(f'{name}: tensor "{key}" is {tensor["dtype"]}, needs F64')
+        tensors[key] = np.frombuffer(tensor["data"], dtype="<f8").reshape(tensor["shape"])
     try:
         description = json.loads(entry, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise RewardFileError(f"{path}: its description is not JSON ({error})") from None
+        raise RewardFileError(f"{name}: its description is not JSON ({error})") from None
     if not isinstance(description, dict):
-        raise RewardFileError(f"{path}: its description is not a JSON object")
+        raise RewardFileError(f"{name}: its description is not a JSON object")
     return description, tensors
+
+
+def _metadata(content: bytes) -> dict[str, str]:
+    """The entries of a safetensors header, which the library has checked but does not give.
+
+    The format: 8 bytes with the header's length, then the header as JSON.
+    """
+    length = int.from_bytes(content[:8], "little")
+    header: dict[str, dict[str, str]] = json.loads(content[8 : 8 + length])
+    return header.get("__metadata__") or {}
 
 
 def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
