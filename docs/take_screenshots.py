@@ -7,9 +7,10 @@ import tempfile
 from pathlib import Path
 
 from fairpool.consortium.example import write_example
-from fairpool.consortium.output import write_output
-from fairpool.consortium.preparation import prepare
-from fairpool.consortium.run import execute
+from fairpool.consortium.output import render
+from fairpool.consortium.request import RunRequest
+from fairpool.consortium.run import run
+from fairpool.consortium.writing import write
 from tests.support.browser import chromium, open_page
 
 IMAGES = Path(__file__).parent / "images"
@@ -25,7 +26,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "demo"
         write_example(folder)
-        write_output(execute(prepare(folder), seed=1), folder / "result", force=False)
+        write(render(run(RunRequest(configuration=folder, seed=1))), folder / "result")
         with chromium(Path(temporary) / "profile") as browser:
             for name, (page, width) in SHOTS.items():
                 open_page(browser, folder / "result" / page, width)

@@ -21,6 +21,7 @@ from fairpool.compute.checkpoint import Checkpoint
 from fairpool.compute.cluster import open_executor
 from fairpool.compute.workers import Workers
 from fairpool.consortium.statistics import summarise_files
+from fairpool.consortium.tables import Source
 from fairpool.errors import ClusterError
 from fairpool.paper.reproduction import reproduce
 from fairpool.tables.encoding import NumberColumn, TableEncoding
@@ -116,8 +117,10 @@ def test_statistics_of_files_and_row_groups(executor, tmp_path):
         (NumberColumn("a", 0.1, 2.0), NumberColumn("b", 0.0, 1.0)), "y", 0.0, 1.0
     )
     model = fp.BayesianLinearRegression(0.1)
+    source = Source("p", tuple(files))
     here, there = (
-        summarise_files("p", files, encoding, model, Workers(e)) for e in (None, executor)
+        summarise_files("p", source, encoding=encoding, model=model, workers=Workers(e))
+        for e in (None, executor)
     )
     np.testing.assert_array_equal(there.gram, here.gram)
     np.testing.assert_array_equal(there.moment, here.moment)

@@ -11,11 +11,9 @@ import pyarrow as pa
 import pytest
 
 import fairpool as fp
-from fairpool.consortium.preparation import prepare
-from fairpool.consortium.run import execute
 from fairpool.notes import Note, notes_of, texts_of, warn_of
 from tests.support.examples import MODELS, make_parties
-from tests.support.projects import project, table, write
+from tests.support.projects import finished_run, project, table, write
 
 SOURCE = Path(__file__).parent.parent / "src" / "fairpool"
 
@@ -32,7 +30,7 @@ def test_two_runs_in_two_threads_have_notes_of_their_own(tmp_path):
     """Facts used to come back by `catch_warnings`, which is global to the process."""
     folders = [with_repeats(tmp_path / str(repeats), repeats) for repeats in range(1, 7)]
     with ThreadPoolExecutor(2) as pool:
-        runs = list(pool.map(lambda folder: execute(prepare(folder), seed=1), folders * 2))
+        runs = list(pool.map(finished_run, folders * 2))
     for run, repeats in zip(runs, [*range(1, 7)] * 2, strict=True):
         repeated = [note for note in run.notes if note.code == "repeated rows"]
         assert [note.party for note in repeated] == ["Party 0"]
@@ -42,14 +40,14 @@ def test_two_runs_in_two_threads_have_notes_of_their_own(tmp_path):
 def test_a_run_warns_nobody(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        run = execute(prepare(with_repeats(tmp_path, 3)), seed=1)
+        run = finished_run(with_repeats(tmp_path, 3))
     assert run.warnings == texts_of(run.notes)
     assert len(run.notes) > 0
 
 
 def test_notes_say_whom_they_are_about(tmp_path):
     folder = project(tmp_path, sizes=(40, 3), model='kind = "sparse_gp"\ninducing_points = 8')
-    notes = execute(prepare(folder), rho=0.2, seed=1).notes
+    notes = finished_run(folder, rho=0.2).notes
     assert [note.party for note in notes if note.code == "few rows"] == ["Party 0"]
 
 

@@ -20,6 +20,7 @@ from bench.games import regression
 from bench.measure import FOLDER, Row, interleaved, quick, same
 from fairpool.compute.workers import Workers
 from fairpool.consortium.statistics import summarise_files
+from fairpool.consortium.tables import Source
 from fairpool.parties import PartySummary
 from fairpool.tables.encoding import NumberColumn, TableEncoding
 
@@ -48,7 +49,13 @@ def ours() -> PartySummary:
         tuple(NumberColumn(name, 0.0, 1.0) for name in NAMES[:-1]), "y", 0.0, 1.0
     )
     with ThreadPoolExecutor(2) as threads:
-        return summarise_files("all", [FILE], encoding, regression(), Workers(threads))
+        return summarise_files(
+            "all",
+            Source("all", (FILE,)),
+            encoding=encoding,
+            model=regression(),
+            workers=Workers(threads),
+        )
 
 
 def iter_batches() -> int:

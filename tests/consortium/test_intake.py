@@ -7,23 +7,22 @@ import pytest
 from fairpool.compute.workers import no_progress
 from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.intake import Moments
-from fairpool.consortium.preparation import prepare
-from fairpool.consortium.statistics import encoded_batches
+from fairpool.consortium.sample import encoded_batches
 from fairpool.consortium.tables import Source
-from tests.support.projects import project, table, write
+from tests.support.projects import prepared, project, table, write
 
 
 def refuse(folder):
     with pytest.raises(
         ConfigurationError, match=re.escape(folder.name) + "|party|target|model"
     ) as caught:
-        prepare(folder)
+        prepared(folder)
     return caught.value.problems
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_scaling_comes_from_the_pooled_training_data(tmp_path, suffix):
-    found = prepare(project(tmp_path, suffix=suffix))
+    found = prepared(project(tmp_path, suffix=suffix))
     pooled = pa.concat_tables([table(size, i, 0.4 * i) for i, size in enumerate((40, 25, 30))])
     x, z, kind = found.encoding.columns
     assert (x.name, z.name, kind.name) == ("x", "z", "kind")
@@ -46,7 +45,7 @@ def test_public_data_takes_over_scaling_and_levels(tmp_path):
     folder = project(tmp_path, extra='public = { data = "public.csv" }')
     public = table(200, 7, 3.0)
     write(tmp_path / "public.csv", public.filter(pa.compute.equal(public["kind"], "red")))
-    found = prepare(folder)
+    found = prepared(folder)
     assert found.encoding.columns[0].mean == pytest.approx(3.0, abs=0.3)
     assert found.encoding.columns[2].levels == ("red",)
 
@@ -55,7 +54,7 @@ def test_a_level_of_one_party_alone_is_not_told_to_the_others(tmp_path):
     folder = project(tmp_path)
     own = table(10, 0)
     write(tmp_path / "p0.csv", own.set_column(2, "kind", pa.array(["CANARY"] * 5 + ["red"] * 5)))
-    found = prepare(folder)
+    found = prepared(folder)
     assert found.encoding.columns[2].levels == ("green", "red")
     assert (
         'levels that occur at one party only ("CANARY" of party "Party 0") are not told'
@@ -68,7 +67,7 @@ def test_a_level_of_one_party_alone_is_not_told_to_the_others(tmp_path):
         .read_text()
         .replace('["kind"]', '{ kind = ["red", "green", "CANARY"] }')
     )
-    assert prepare(folder).encoding.columns[2].levels == ("red", "green", "CANARY")
+    assert prepared(folder).encoding.columns[2].levels == ("red", "green", "CANARY")
 
 
 def test_a_file_a_folder_and_a_glob(tmp_path):
@@ -82,7 +81,7 @@ def test_a_file_a_folder_and_a_glob(tmp_path):
         assert [f.name for f in found.files] == ["a.csv", "b.parquet"]
     text = (folder / "collaboration.toml").read_text()
     (folder / "collaboration.toml").write_text(text.replace('"p0.csv"', '"many"'))
-    assert prepare(folder).parties[0].rows == 40
+    assert prepared(folder).parties[0].rows == 40
 
 
 def test_missing_values_are_counted_per_column_or_dropped(tmp_path):
@@ -96,7 +95,7 @@ def test_missing_values_are_counted_per_column_or_dropped(tmp_path):
     (folder / "collaboration.toml").write_text(
         'missing = "drop"\n' + (folder / "collaboration.toml").read_text()
     )
-    found = prepare(folder)
+    found = prepared(folder)
     assert (found.parties[0].rows, found.parties[0].dropped) == (3, 3)
     assert any("3 row(s) with missing values are left out" in w for w in found.warnings)
 
@@ -185,7 +184,7 @@ def test_a_constant_column_is_noticed_and_harmless(tmp_path):
     folder = project(tmp_path)
     for i in range(3):
         write(tmp_path / f"p{i}.csv", table(9, i).set_column(0, "x", pa.array([4.0] * 9)))
-    found = prepare(folder)
+    found = prepared(folder)
     assert 'column "x" has the same value everywhere, and tells nothing' in found.warnings
     X, _ = next(encoded_batches(found.parties[0], found.encoding, no_progress))
     assert not X[:, 0].any()
@@ -202,7 +201,7 @@ def test_moments_of_batches_are_those_of_the_whole():
     rows = rng.normal(1e6, 1, (100, 3))  # large means: sums of squares would cancel
     moments = Moments()
     for part in np.split(rows, [0, 7, 50]):
-        moments.add(part)
+        moments = moments.merged(Moments.of(part))
     np.testing.assert_allclose(moments.mean, rows.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(moments.deviation, rows.std(axis=0), rtol=1e-9)
 
@@ -211,7 +210,7 @@ def test_a_column_that_not_all_parties_have_is_named(tmp_path):
     folder = project(tmp_path)
     own = table(40, 0)
     write(tmp_path / "p0.csv", own.rename_columns(["x", "Z", "kind", "y"]))
-    found = prepare(folder)
+    found = prepared(folder)
     assert found.encoding.features == ("x", "kind=green", "kind=red")
     assert 'column "Z" is not used: only p0.csv has it' in found.warnings
     assert 'column "z" is not used: only p1.csv, p2.csv have it' in found.warnings
@@ -223,7 +222,7 @@ def test_a_column_that_not_all_parties_have_is_named(tmp_path):
 def test_files_of_the_same_content_are_named(tmp_path):
     folder = project(tmp_path)
     (tmp_path / "p1.csv").write_bytes((tmp_path / "p0.csv").read_bytes())
-    assert any("p1.csv is the same as" in warning for warning in prepare(folder).warnings)
+    assert any("p1.csv is the same as" in warning for warning in prepared(folder).warnings)
 
 
 def test_a_single_row_of_the_others_is_refused_before_computing(tmp_path):
@@ -232,7 +231,7 @@ def test_a_single_row_of_the_others_is_refused_before_computing(tmp_path):
         "the other parties together have a single row" in problem for problem in refuse(folder)
     )
     folder = project(tmp_path, sizes=(20, 1), rewards="share_inputs = true")
-    assert prepare(folder).parties[1].rows == 1
+    assert prepared(folder).parties[1].rows == 1
 
 
 def test_a_category_without_a_shared_level_is_refused(tmp_path):

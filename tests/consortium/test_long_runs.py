@@ -13,10 +13,8 @@ import typer
 from fairpool.cli.screen import screen
 from fairpool.compute.checkpoint import Checkpoint
 from fairpool.compute.workers import Workers
-from fairpool.consortium.preparation import prepare
-from fairpool.consortium.run import execute
 from tests.support.die_before import run_and_die
-from tests.support.projects import COMMAND, fairpool, project
+from tests.support.projects import COMMAND, fairpool, finished_run, project
 
 MANY = 'kind = "gp"\nkernel = "rbf"\nlearn = false\nnoise_variance = 0.1'
 
@@ -46,7 +44,7 @@ def check_that_it_goes_on(folder):
     resumed = fairpool("run", folder, "--seed", "1", "--resume", "--json", "--jobs", "2")
     assert (resumed.returncode, resumed.stderr) == (0, "")
     assert not (folder / ".fairpool-checkpoint").exists()  # and nothing else is touched
-    fresh = execute(prepare(folder), seed=1).collaboration
+    fresh = finished_run(folder).collaboration
     for i, party in enumerate(json.loads(resumed.stdout)["parties"]):
         assert party["reward"] == pytest.approx(fresh.rewards[i], rel=1e-9)
         assert party["contribution"] == pytest.approx(fresh.contributions.values[i], rel=1e-9)
@@ -95,9 +93,7 @@ def test_kept_values_are_used_for_the_same_data_and_not_for_changed_ones(tmp_pat
                 done.append(count)
 
         done.clear()
-        return execute(
-            prepare(folder), seed=1, workers=Workers(None, progress, Checkpoint(kept))
-        ).collaboration
+        return finished_run(folder, workers=Workers(None, progress, Checkpoint(kept))).collaboration
 
     first = run()
     assert done == list(range(9))
@@ -106,7 +102,7 @@ def test_kept_values_are_used_for_the_same_data_and_not_for_changed_ones(tmp_pat
     (folder / "p3.parquet").write_bytes((folder / "p4.parquet").read_bytes())
     changed = run()
     assert done == list(range(9))
-    fresh = execute(prepare(folder), seed=1).collaboration
+    fresh = finished_run(folder).collaboration
     np.testing.assert_array_equal(changed.contributions.values, fresh.contributions.values)
 
 

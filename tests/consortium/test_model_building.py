@@ -5,11 +5,9 @@ import pyarrow as pa
 import pytest
 from sklearn.datasets import make_friedman1
 
-from fairpool.consortium.output import NO_OPTIMUM, write_output
-from fairpool.consortium.preparation import prepare
-from fairpool.consortium.run import execute
+from fairpool.consortium.output import NO_OPTIMUM
 from fairpool.models import descent
-from tests.support.projects import project, write
+from tests.support.projects import finished_run, project, write, written_run
 
 
 def friedman(folder, seed):
@@ -30,7 +28,7 @@ def friedman(folder, seed):
 @pytest.mark.parametrize("seed", [0, 5])
 def test_hyperparameters_of_friedmans_function_are_learned(tmp_path, seed):
     """The search used to stay where it began: noise 2.74, v_N = 83, rewards of 100, 81 and 69 per cent."""
-    run = execute(prepare(friedman(tmp_path, seed)), seed=1)
+    run = finished_run(friedman(tmp_path, seed))
     game, rewards = run.collaboration.game, run.collaboration.rewards
     noise = run.preparation.encoding.scale * run.built.model.noise_variance**0.5
     assert abs(noise - 0.5) < 0.02
@@ -45,9 +43,8 @@ def test_report_and_letters_say_so_where_no_optimum_was_reached(tmp_path, monkey
     sentence = NO_OPTIMUM.replace("'", "&#39;")
     for most_steps, reached in ((descent.MOST_STEPS, True), (2, False)):
         monkeypatch.setattr(descent, "MOST_STEPS", most_steps)
-        run = execute(prepare(folder), seed=1)
         out = tmp_path / f"result-{most_steps}"
-        write_output(run, out, force=False)
+        run = written_run(folder, out)
         assert run.built.optimum_reached == reached
         result = json.loads((out / "operator" / "result.json").read_text())
         assert result["model"]["optimum_reached"] == reached

@@ -14,17 +14,14 @@ import pytest
 import fairpool as fp
 from fairpool.cli import app
 from fairpool.consortium.configuration import ConfigurationError
-from fairpool.consortium.output import write_output
 from fairpool.consortium.prediction import predict_file
-from fairpool.consortium.preparation import prepare
-from fairpool.consortium.run import execute
 from fairpool.errors import DataError, FairpoolWarning
-from tests.support.projects import project, table, write
+from tests.support.projects import finished_run, prepared, project, table, write, written_run
 
 
 def problems_of(folder):
     with pytest.raises(ConfigurationError, match=r"party|parties|data|categorical") as caught:
-        prepare(folder)
+        prepared(folder)
     return [problem.replace(f"{folder}/", "") for problem in caught.value.problems]
 
 
@@ -97,7 +94,7 @@ def test_an_identifier_among_listed_levels_is_counted_in_full(tmp_path):
 def test_listed_levels_that_no_row_has_are_named(tmp_path):
     folder = project(tmp_path)
     edit(folder, 'categorical = ["kind"]', 'categorical = { kind = ["red", "blue", "green"] }')
-    assert prepare(folder).warnings == (
+    assert prepared(folder).warnings == (
         'categorical column "kind": listed levels that no row has: "blue"; look for another'
         " spelling",
     )
@@ -119,12 +116,11 @@ def test_levels_that_public_or_training_data_lack_are_warned_of_and_told_to_no_p
         folder / "test.csv",
         table(5, 2).set_column(2, "kind", pa.array(["red", "TESTLEVEL", "red", "red", "red"])),
     )
-    run = execute(prepare(folder), rho=0.3, seed=1)
+    run = written_run(folder, folder / "result", rho=0.3)
     lacking = 'categorical column "kind": levels that public data lack ("CANARYLEVEL" of party "Party 1") count as "none'
     tested = 'categorical column "kind": levels that models do not know ("TESTLEVEL" of test data) count as "none of'
     for expected in (lacking, tested):
         assert any(expected in warning for warning in run.warnings), run.warnings
-    write_output(run, folder / "result", force=False)
     assert b"CANARYLEVEL" in (folder / "result/operator/report.html").read_bytes()
     for file in (folder / "result/parties").rglob("*.*"):
         assert b"LEVEL" not in file.read_bytes(), file
@@ -135,7 +131,7 @@ def test_a_category_of_one_level_tells_nothing_and_one_of_many_numbers_may_be_no
     for i, size in enumerate((40, 25, 30)):
         write(folder / f"p{i}.csv", table(size, i).set_column(2, "kind", pa.array(["red"] * size)))
     write(folder / "test.csv", table(9, 5).set_column(2, "kind", pa.array(["red"] * 9)))
-    assert prepare(folder).warnings == (
+    assert prepared(folder).warnings == (
         'column "kind" has the same value everywhere, and tells nothing',
     )
     for i in range(3):
@@ -144,7 +140,7 @@ def test_a_category_of_one_level_tells_nothing_and_one_of_many_numbers_may_be_no
             table(40, i).set_column(2, "kind", pa.array([str(k % 21) for k in range(40)])),
         )
     write(folder / "test.csv", table(9, 5).set_column(2, "kind", pa.array(["7"] * 9)))
-    [warning] = prepare(folder).warnings
+    [warning] = prepared(folder).warnings
     assert warning == (
         'categorical column "kind" has 21 levels, all of them numbers; if it is a quantity, do not'
         " list it there"
@@ -158,7 +154,7 @@ def test_a_category_of_one_level_tells_nothing_and_one_of_many_numbers_may_be_no
 def test_an_index_column_of_pandas_is_left_out_unless_it_is_listed(tmp_path, name):
     folder = project(tmp_path)
     with_column(folder, name, range)
-    found = prepare(folder)
+    found = prepared(folder)
     assert found.encoding.features == ("x", "z", "kind=green", "kind=red")
     [warning] = found.warnings
     assert warning.startswith("p0.csv, p1.csv, p2.csv: ")
@@ -166,7 +162,7 @@ def test_an_index_column_of_pandas_is_left_out_unless_it_is_listed(tmp_path, nam
     if name:
         edit(folder, 'target = "y"', f'target = "y"\nfeatures = ["x", "{name}"]\n')
         edit(folder, 'categorical = ["kind"]', "")
-        found = prepare(folder)
+        found = prepared(folder)
         assert found.encoding.features == ("x", name)
         assert found.warnings == ()
 
@@ -175,7 +171,7 @@ def test_an_index_column_of_parquet_is_left_out(tmp_path):
     folder = project(tmp_path, suffix=".parquet")
     data = pd.read_parquet(folder / "p0.parquet")
     data[data["x"] > -1].to_parquet(folder / "p0.parquet")
-    found = prepare(folder)
+    found = prepared(folder)
     assert found.encoding.features == ("x", "z", "kind=green", "kind=red")
     assert found.warnings[0].startswith('p0.parquet: column "__index_level_0__" is not used')
 
@@ -185,7 +181,7 @@ def test_any_number_of_columns_without_a_name_are_left_out(tmp_path):
     folder = project(tmp_path)
     lines = (folder / "p0.csv").read_text().splitlines()
     (folder / "p0.csv").write_text("\n".join(f"{line},," for line in lines) + "\n")
-    found = prepare(folder)
+    found = prepared(folder)
     assert found.parties[0].rows == 40
     [warning] = found.warnings
     assert warning == (
@@ -200,7 +196,7 @@ def test_any_number_of_columns_without_a_name_are_left_out(tmp_path):
 def test_a_column_that_counts_rows_is_named(tmp_path, name, start):
     folder = project(tmp_path)
     with_column(folder, name, lambda rows: range(start, start + rows))
-    [warning] = prepare(folder).warnings
+    [warning] = prepared(folder).warnings
     assert (
         warning
         == f'column "{name}" counts the rows of every file; if it is but a row number, list the features without it'
@@ -208,17 +204,17 @@ def test_a_column_that_counts_rows_is_named(tmp_path, name, start):
     data = pd.read_csv(folder / "p1.csv")
     data[name] += 1000
     data.to_csv(folder / "p1.csv", index=False)
-    assert prepare(folder).warnings == ()
+    assert prepared(folder).warnings == ()
 
 
 def test_a_column_that_counts_under_another_name_is_data(tmp_path):
     folder = project(tmp_path)
     with_column(folder, "day", range)
-    assert prepare(folder).warnings == ()
+    assert prepared(folder).warnings == ()
 
 
 def test_rows_are_counted_over_batches_and_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("fairpool.consortium.tables.BATCH_ROWS", 7)
+    monkeypatch.setattr("fairpool.consortium.reading.BATCH_ROWS", 7)
     folder = project(tmp_path)
     with_column(folder, "id", range)
     (folder / "many").mkdir()
@@ -228,14 +224,14 @@ def test_rows_are_counted_over_batches_and_files(tmp_path, monkeypatch):
     edit(folder, '"p0.csv"', '"many"')
     assert any(
         'column "id" counts the rows of every file' in warning
-        for warning in prepare(folder).warnings
+        for warning in prepared(folder).warnings
     )
 
 
 def test_columns_that_differ_only_in_case_or_blanks_are_named(tmp_path):
     folder = project(tmp_path)
     write(folder / "p0.csv", table(40, 0).rename_columns(["x", " Z", "kind", "y"]))
-    assert prepare(folder).warnings[-1] == (
+    assert prepared(folder).warnings[-1] == (
         'columns " Z" and "z" differ only in case or blanks; if they are the same, give them one'
         " name in all files"
     )
@@ -410,7 +406,7 @@ def test_large_whole_numbers_are_read_from_parquet_as_from_csv(tmp_path):
     for suffix in (".csv", ".parquet"):
         folder = project(tmp_path / suffix[1:], suffix=suffix)
         write(folder / f"p0{suffix}", table(40, 0).set_column(0, "x", times))
-        features[suffix] = prepare(folder).encoding
+        features[suffix] = prepared(folder).encoding
     assert features[".csv"] == features[".parquet"]
 
 
@@ -486,7 +482,7 @@ def test_check_and_run_show_the_same_list(tmp_path, capsys):
 @pytest.fixture(scope="module")
 def reward_file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("predict")
-    run = execute(prepare(project(folder)), rho=0.3, seed=1)
+    run = finished_run(project(folder), rho=0.3)
     file = folder / "reward.safetensors"
     replace(run.collaboration.models[1], encoding=run.preparation.encoding).save(file)
     return file
@@ -504,7 +500,7 @@ def strangers():
 def test_predict_warns_of_levels_that_the_model_does_not_know(tmp_path, reward_file, capsys):
     write(tmp_path / "new.csv", strangers())
     write(tmp_path / "known.csv", table(6, 4))
-    found = predict_file(reward_file, tmp_path / "new.csv", None)
+    found = predict_file(reward_file, tmp_path / "new.csv")
     [note] = found.notes
     assert note.code == "unknown level"
     assert f"new.csv, line 3, column \"kind\": 'blue' {UNKNOWN}" in note.text
@@ -540,7 +536,7 @@ def test_predict_lists_every_problem_of_its_data(tmp_path, reward_file):
     (tmp_path / "a.csv").write_text("x,z,kind\nno,,red\n1,inf,blue\n")
     (tmp_path / "b.csv").write_text("x\n1\n")
     with pytest.raises(DataError, match="is not a number") as caught:
-        predict_file(reward_file, tmp_path, tmp_path / "out.csv")
+        predict_file(reward_file, tmp_path)
     found = [problem.replace(f"{tmp_path}/", "") for problem in caught.value.problems]
     beginnings = [
         "data to predict: a.csv, line 2, column \"x\": 'no' is not a number;",
@@ -551,13 +547,12 @@ def test_predict_lists_every_problem_of_its_data(tmp_path, reward_file):
     assert len(found) == len(beginnings)
     for problem, beginning in zip(found, beginnings, strict=True):
         assert problem.startswith(beginning)
-    assert not (tmp_path / "out.csv").exists()
     (tmp_path / "a.csv").write_text("x,x\n")
     (tmp_path / "b.csv").write_text("")
     with pytest.raises(
         DataError, match=r'a\.csv: two columns are named "x".*\n.*b\.csv: the file is empty'
     ):
-        predict_file(reward_file, tmp_path, None)
+        predict_file(reward_file, tmp_path)
 
 
 def test_what_does_not_fit_in_the_configuration_is_told_together_with_the_data(tmp_path):
@@ -570,7 +565,7 @@ def test_what_does_not_fit_in_the_configuration_is_told_together_with_the_data(t
     (folder / "collaboration.toml").write_text(text)
     (folder / "p2.csv").write_text("x,z,kind,y\n1,2,red,oops\n")
     with pytest.raises(ConfigurationError, match="listed twice") as caught:
-        prepare(folder)
+        prepared(folder)
     found = caught.value.problems
     assert pickle.loads(pickle.dumps(caught.value)).problems == found
     for part in (
@@ -586,12 +581,12 @@ def test_what_does_not_fit_in_the_configuration_is_told_together_with_the_data(t
 
 def test_a_party_that_predicts_is_not_sent_to_a_configuration(tmp_path):
     folder = project(tmp_path / "p")
-    write_output(execute(prepare(folder), seed=1), folder / "result", force=False)
+    written_run(folder, folder / "result")
     reward = folder / "result" / "parties" / "Party-0" / "reward.safetensors"
     with pytest.raises(
         DataError, match=r"nowhere.csv is no file or folder, and matches none; give another --data$"
     ):
-        predict_file(reward, tmp_path / "nowhere.csv", None)
+        predict_file(reward, tmp_path / "nowhere.csv")
     (tmp_path / "bad.csv").write_text("x,z,kind\nlarge,2,red\n")
     with pytest.raises(DataError, match=r"'large' is not a number; correct it$"):
-        predict_file(reward, tmp_path / "bad.csv", None)
+        predict_file(reward, tmp_path / "bad.csv")

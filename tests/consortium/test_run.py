@@ -1,10 +1,12 @@
 """The installed command, end to end, on real files."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tracemalloc
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -14,20 +16,32 @@ import pytest
 import typer
 
 import fairpool as fp
-from fairpool.compute.workers import Workers
-from fairpool.consortium.output import refuse_output, write_output
-from fairpool.consortium.preparation import prepare
-from fairpool.consortium.run import execute
-from fairpool.consortium.tables import sha256
+from fairpool.consortium.intake import Survey
+from fairpool.consortium.learning import Learning, learn
+from fairpool.consortium.output import render
+from fairpool.consortium.preparation import Preparation, prepare
+from fairpool.consortium.reading import Content
+from fairpool.consortium.request import RunRequest
+from fairpool.consortium.run import Run
+from fairpool.consortium.sample import Sample
+from fairpool.consortium.scrutiny import scrutinise
+from fairpool.consortium.statistics import Sums
+from fairpool.consortium.valuation import Valuation, value
+from fairpool.consortium.writing import refuse_output
+from fairpool.consortium.writing import write as write_files
 from fairpool.errors import DataError
 from tests.support.projects import (
     COMMAND,
     MODELS,
     fairpool,
     fairpool_process,
+    finished_run,
+    prepared,
     project,
+    sha256,
     table,
     write,
+    written_run,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +86,7 @@ def test_every_kind_of_model_from_csv_and_parquet(tmp_path, kind, suffix):
     assert result["test"]["rows"] == 30
     # The files alone predict as the models in memory do.
     seed = int((out / "operator" / "seed.txt").read_text())
-    again = execute(prepare(folder), seed=seed)
+    again = finished_run(folder, seed=seed)
     data = table(7, 5)
     write(tmp_path / "new.csv", data)
     for i in range(3):
@@ -98,7 +112,7 @@ def test_every_kind_of_model_from_csv_and_parquet(tmp_path, kind, suffix):
 
 def test_streamed_summaries_equal_rows_in_memory(tmp_path):
     folder = project(tmp_path)
-    run = execute(prepare(folder), seed=1)
+    run = finished_run(folder)
     encoding = run.preparation.encoding
     parties = []
     for i, size in enumerate((40, 25, 30)):
@@ -112,17 +126,17 @@ def test_streamed_summaries_equal_rows_in_memory(tmp_path):
 
 def test_many_batches_give_the_same_as_one(tmp_path, monkeypatch):
     folder = project(tmp_path, suffix=".parquet")
-    whole = execute(prepare(folder), seed=1)
-    monkeypatch.setattr("fairpool.consortium.tables.BATCH_ROWS", 7)
-    monkeypatch.setattr("fairpool.consortium.run.SAMPLE_ROWS", 10**6)
-    parts = execute(prepare(folder), seed=1)
+    whole = finished_run(folder)
+    monkeypatch.setattr("fairpool.consortium.reading.BATCH_ROWS", 7)
+    monkeypatch.setattr("fairpool.consortium.learning.SAMPLE_ROWS", 10**6)
+    parts = finished_run(folder)
     np.testing.assert_allclose(whole.collaboration.rewards, parts.collaboration.rewards, rtol=1e-8)
 
 
 def test_a_sample_of_rows_stands_for_all(tmp_path, monkeypatch):
     folder = project(tmp_path, sizes=(400, 300, 200))
-    monkeypatch.setattr("fairpool.consortium.run.SAMPLE_ROWS", 50)
-    run = execute(prepare(folder), seed=1)
+    monkeypatch.setattr("fairpool.consortium.learning.SAMPLE_ROWS", 50)
+    run = finished_run(folder)
     assert run.collaboration.game.rows == (400, 300, 200)  # all are valued
     assert (run.residuals < 1.6).all()
 
@@ -131,8 +145,8 @@ def test_copies_are_found_in_a_share_of_the_rows(tmp_path, monkeypatch):
     folder = project(tmp_path, sizes=(3000, 3000))
     first = table(3000, 0)
     write(tmp_path / "p1.csv", pa.concat_tables([table(2000, 1, 0.4), first.slice(0, 1000)]))
-    monkeypatch.setattr("fairpool.consortium.run.MOST_KEYS", 3000)
-    [text] = [w for w in execute(prepare(folder), seed=1).warnings if "identical" in w]
+    monkeypatch.setattr("fairpool.consortium.learning.MOST_KEYS", 3000)
+    [text] = [w for w in finished_run(folder).warnings if "identical" in w]
     assert abs(int(text.split(" share ")[1].split()[0]) - 1000) < 150
 
 
@@ -142,8 +156,7 @@ def peak_of_run(folder):
     pa.set_memory_pool(arrow)
     tracemalloc.start()
     try:
-        execute(prepare(folder), rho=0, seed=1)
-        sha256(folder / "p0.parquet")  # as writing the output does
+        finished_run(folder, rho=0)
         return tracemalloc.get_traced_memory()[1], arrow.max_memory()
     finally:
         tracemalloc.stop()
@@ -302,7 +315,7 @@ def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind)
     (folder / "collaboration.toml").write_text(text)
     done = fairpool("run", folder, "--rho", "0.2")
     assert done.returncode == 0, done.stderr
-    encoding = prepare(folder).encoding
+    encoding = prepared(folder).encoding
     encoded = encoding.encode(pa.table(own))
     others = [p for p in (folder / "result" / "parties").iterdir() if "CANARY" not in p.name]
     assert len(others) == 2
@@ -445,7 +458,7 @@ def test_outliers_and_test_rows_seen_in_training_are_reported(tmp_path):
     own["y"][4] = 1e9
     write(tmp_path / "p0.csv", pa.table(own))
     write(tmp_path / "test.csv", table(25, 1, 0.4).slice(0, 10))
-    warnings = " ".join(execute(prepare(folder), rho=0.1, seed=1).warnings)
+    warnings = " ".join(finished_run(folder, rho=0.1).warnings)
     assert 'p0.csv, line 6, column "y": 1e+09 is far from all others' in warnings
     assert "10 test row(s) are also among the parties' rows" in warnings
 
@@ -453,7 +466,7 @@ def test_outliers_and_test_rows_seen_in_training_are_reported(tmp_path):
 def test_one_party_cannot_work_out_anothers_rows_from_the_scaling(tmp_path):
     """n * mean - own sum would be the others' sum, were the scaling not rounded."""
     folder = project(tmp_path, sizes=(40, 2))
-    run = execute(prepare(folder), rho=0.2, seed=1)
+    run = finished_run(folder, rho=0.2)
     own, other = table(40, 0)["x"].to_numpy(), table(2, 1, 0.4)["x"].to_numpy()
     guess = 42 * run.preparation.encoding.columns[0].mean - own.sum()
     assert abs(guess - other.sum()) > 0.1
@@ -466,7 +479,7 @@ def test_letters_say_what_the_file_reveals(tmp_path):
     for kind in ("gp", "network", "sparse_gp"):
         model, rewards = MODELS[kind]
         folder = project(tmp_path / kind, model=model, rewards=rewards)
-        write_output(execute(prepare(folder), rho=0.3, seed=1), folder / "result", force=False)
+        written_run(folder, folder / "result", rho=0.3)
         letters[kind] = {
             p.name: (p / "letter.html").read_text()
             for p in (folder / "result" / "parties").iterdir()
@@ -486,13 +499,13 @@ def test_letters_say_what_the_file_reveals(tmp_path):
     )
     public = project(tmp_path / "public", extra='public = { data = "public.csv" }')
     write(tmp_path / "public" / "public.csv", table(60, 8))
-    write_output(execute(prepare(public), rho=0.3, seed=1), public / "result", force=False)
+    written_run(public, public / "result", rho=0.3)
     assert "come from public data" in (public / "result/parties/Party-0/letter.html").read_text()
 
 
 def test_a_letter_says_so_where_sums_are_sums_of_one_row(tmp_path):
     folder = project(tmp_path, sizes=(40, 1), rewards="share_inputs = true")
-    write_output(execute(prepare(folder), rho=0.3, seed=1), folder / "result", force=False)
+    written_run(folder, folder / "result", rho=0.3)
     of_many, of_one = (folder / f"result/parties/Party-{i}/letter.html" for i in range(2))
     assert "and with them a row of another party, as all parties agreed" in of_many.read_text()
     assert "It contains no row of another party" in of_one.read_text()
@@ -565,9 +578,10 @@ def test_the_configuration_that_was_read_is_the_one_on_file(tmp_path, beside):
 def test_a_configuration_changed_during_the_run_is_filed_as_it_was(tmp_path):
     folder = project(tmp_path / "p")
     text = (folder / "collaboration.toml").read_text()
-    preparation = prepare(folder)
+    preparation = prepared(folder)
     (folder / "collaboration.toml").write_text("changed")
-    write_output(execute(preparation, seed=1), tmp_path / "out", force=False)
+    run = scrutinise(value(learn(preparation)))
+    write_files(render(run), tmp_path / "out")
     assert (tmp_path / "out" / "operator" / "collaboration.toml").read_text().endswith(text)
 
 
@@ -575,34 +589,10 @@ def test_a_byte_order_mark_is_no_part_of_a_configuration(tmp_path):
     folder = project(tmp_path / "p")
     text = (folder / "collaboration.toml").read_bytes()
     (folder / "collaboration.toml").write_bytes(b"\xef\xbb\xbf" + text)
-    write_output(execute(prepare(folder), seed=1), tmp_path / "out", force=False)
+    written_run(folder, tmp_path / "out")
     filed = (tmp_path / "out" / "operator" / "collaboration.toml").read_bytes()
     assert filed.endswith(b"\n" + text)
     assert b"\xef\xbb\xbf" not in filed
-
-
-@pytest.mark.parametrize(
-    "moment", ["reading p0.csv", "learning hyperparameters", "valuing, and making the models"]
-)
-def test_a_file_that_changes_while_it_is_read_stops_the_run(tmp_path, moment):
-    """One that was swapped after it was looked at took a party's contribution from 3.0 to 8.7, unnoticed."""
-    folder = project(tmp_path)
-    changed = []
-
-    def swap(text, done=0, total=None):
-        if text == moment and not changed:
-            changed.append(text)
-            write(folder / "p1.csv", table(25, 77, 3.0))  # as many rows, in the same columns
-
-    preparation = prepare(folder)
-    with pytest.raises(
-        DataError, match=r'party "Party 1": .*p1\.csv was changed while it was read; .* run again$'
-    ):
-        execute(preparation, seed=1, workers=Workers(progress=swap))
-    assert changed == [moment]
-    (folder / "p1.csv").unlink()
-    with pytest.raises(DataError, match=r"p1\.csv"):
-        execute(preparation, seed=1)
 
 
 def test_the_recorded_hashes_are_those_of_what_was_looked_at(tmp_path):
@@ -610,9 +600,58 @@ def test_the_recorded_hashes_are_those_of_what_was_looked_at(tmp_path):
     expected = {
         f"{sha256(folder / name)}  {name}" for name in ("p0.csv", "p1.csv", "p2.csv", "test.csv")
     }
-    run = execute(prepare(folder), seed=1)
+    run = finished_run(folder)
     (folder / "p0.csv").write_text("another")
-    write_output(run, folder / "result", force=False)
+    write_files(render(run), folder / "result")
     assert {
         *(folder / "result" / "operator" / "inputs.sha256").read_text().splitlines()
     } == expected
+
+
+def test_the_stages_one_by_one_give_what_a_run_gives(tmp_path):
+    folder = project(tmp_path)
+    at_once = finished_run(folder, rho=0.3)
+    preparation = prepare(RunRequest(configuration=folder, rho=0.3, seed=1))
+    learning = learn(preparation)
+    valuation = value(learning)
+    run = scrutinise(valuation)
+    assert (run.preparation, run.built) == (preparation, learning.built)
+    assert (run.collaboration, run.seed) == (valuation.collaboration, 1)
+    assert run.notes == at_once.notes
+    files, expected = render(run), render(at_once)
+    assert list(files) == list(expected)
+    pages = {name for name in files if name.endswith(".html")}  # Vega numbers parts on and on
+    for name in set(files) - pages:
+        assert files[name] == expected[name], name
+
+
+@pytest.mark.parametrize(
+    "record", [RunRequest, Preparation, Learning, Valuation, Run, Sample, Sums, Survey, Content]
+)
+def test_what_stages_take_and_give_is_frozen_and_made_by_name(record):
+    assert record.__dataclass_params__.frozen
+    assert all(field.kw_only for field in fields(record))
+
+
+def test_a_fresh_seed_is_drawn_where_none_is_given(tmp_path):
+    folder = project(tmp_path, sizes=(9, 8))
+    a, b = (finished_run(folder, seed=None) for _ in range(2))
+    assert a.seed != b.seed
+    assert min(a.seed, b.seed) > 2**64
+    assert a.preparation.request.seed is None
+
+
+def test_files_are_rendered_without_a_disk_and_written_as_they_are(tmp_path):
+    run = finished_run(project(tmp_path / "p"))
+    shutil.rmtree(tmp_path / "p")
+    files = render(run)
+    before = os.umask(0o022)
+    try:
+        write_files(files, tmp_path / "out")
+    finally:
+        os.umask(before)
+    written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert {str(path.relative_to(tmp_path / "out")): path.read_bytes() for path in written} == files
+    assert {path.stat().st_mode & 0o777 for path in written} == {0o644}
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -11,10 +11,12 @@ from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
 from fairpool.compute.workers import Workers
-from fairpool.consortium import intake, statistics, tables
+from fairpool.consortium import reading, statistics
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import Piece, survey, survey_problems
-from fairpool.consortium.statistics import row_keys, summarise_files
+from fairpool.consortium.intake import survey, survey_problems
+from fairpool.consortium.reading import Piece
+from fairpool.consortium.sample import row_keys
+from fairpool.consortium.statistics import summarise_files
 from fairpool.consortium.tables import Source
 from fairpool.errors import DataError
 from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
@@ -28,7 +30,7 @@ ENCODING = TableEncoding(
     50.0,
     7.0,
 )
-COLUMNS = Columns(("x", "z", "y"), ("kind",), "y")
+COLUMNS = Columns(numbers=("x", "z", "y"), texts=("kind",), target="y")
 THREE = TableEncoding(tuple(NumberColumn(name, 0.1, 1.5) for name in "abc"), "y", 0.3, 2.0)
 MODELS = {
     "blr": fp.BayesianLinearRegression(0.5),
@@ -106,11 +108,13 @@ def test_summaries_and_surveys_are_those_of_all_rows_at_once(
             pq.write_table(parts[-1], paths[-1], row_group_size=group)
     whole = pa.concat_tables(parts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "BATCH_ROWS", batch_rows)
-        patch.setattr(intake, "PIECE_ROWS", piece_rows)
+        patch.setattr(reading, "BATCH_ROWS", batch_rows)
+        patch.setattr(reading, "PIECE_ROWS", piece_rows)
         model = fp.BayesianLinearRegression(0.1)
-        check(summarise_files("a", paths, ENCODING, model), *expected(whole, ENCODING, model))
-        found = survey(Source("a", tuple(paths)), COLUMNS, Workers())
+        source = Source("a", tuple(paths))
+        summary = summarise_files("a", source, encoding=ENCODING, model=model)
+        check(summary, *expected(whole, ENCODING, model))
+        found = survey(source, COLUMNS, Workers())
     data = whole.to_pandas()[["x", "z", "y", "kind"]]
     complete = data.dropna()
     assert (found.rows, found.dropped) == (len(complete), len(data) - len(complete))
@@ -142,7 +146,8 @@ def test_every_weight_model_is_summarised_as_by_itself(tmp_path, kind, monkeypat
     write(tmp_path / "a.parquet", content)
     monkeypatch.setattr(statistics, "BLOCK_VALUES", 1)
     assert len(THREE.features) == P
-    found = summarise_files("a", [tmp_path / "a.parquet"], THREE, MODELS[kind])
+    source = Source("a", (tmp_path / "a.parquet",))
+    found = summarise_files("a", source, encoding=THREE, model=MODELS[kind])
     check(found, *expected(content, THREE, MODELS[kind]))
     party = fp.Party("a", THREE.encode(content), THREE.encode_target(content))
     whole = MODELS[kind].summarise(party)
@@ -151,7 +156,7 @@ def test_every_weight_model_is_summarised_as_by_itself(tmp_path, kind, monkeypat
 
 
 def test_any_executor_gives_the_same_bits(tmp_path, monkeypatch):
-    monkeypatch.setattr(intake, "PIECE_ROWS", 100)
+    monkeypatch.setattr(reading, "PIECE_ROWS", 100)
     monkeypatch.setattr(statistics, "ROUND", 3)
     pq.write_table(frame(1000, 0, 0.01), tmp_path / "a.parquet", row_group_size=60)
     write(tmp_path / "b.csv", frame(500, 1, 0.01))
@@ -161,9 +166,10 @@ def test_any_executor_gives_the_same_bits(tmp_path, monkeypatch):
     def work(executor):
         told = []
         workers = Workers(executor, lambda *progress: told.append(progress))
-        summary = summarise_files("a", files, ENCODING, model, workers)
+        source = Source("a", files)
+        summary = summarise_files("a", source, encoding=ENCODING, model=model, workers=workers)
         assert told[-1] == ("summarising a", len(Piece.of(files)), len(Piece.of(files)))
-        return summary, survey(Source("a", files), COLUMNS, workers)
+        return summary, survey(source, COLUMNS, workers)
 
     serial, looked = work(None)
     for pool in (ThreadPoolExecutor(3), ProcessPoolExecutor(2)):
@@ -187,7 +193,7 @@ def test_pieces_are_whole_row_groups_and_csv_files(tmp_path, monkeypatch):
     pq.write_table(frame(0, 0), tmp_path / "empty.parquet")
     write(tmp_path / "b.csv", frame(5, 0))
     files = [tmp_path / name for name in ("a.parquet", "empty.parquet", "b.csv")]
-    monkeypatch.setattr(intake, "PIECE_ROWS", 50)
+    monkeypatch.setattr(reading, "PIECE_ROWS", 50)
     *pieces, last = [(piece.file.name, piece.groups, piece.first) for piece in Piece.of(files)]
     assert pieces[:2] == [("a.parquet", range(0, 2), 0), ("a.parquet", range(2, 4), 60)]
     assert [name for name, *_ in pieces[2:]] in ([], ["empty.parquet"])
@@ -198,7 +204,7 @@ def test_pieces_are_whole_row_groups_and_csv_files(tmp_path, monkeypatch):
 
 
 def test_what_is_missing_or_infinite_is_named_by_its_row_in_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(intake, "PIECE_ROWS", 20)
+    monkeypatch.setattr(reading, "PIECE_ROWS", 20)
     content = frame(100, 0)
     z = content["z"].to_numpy().copy()
     z[[70, 90]] = np.nan
@@ -220,11 +226,11 @@ def test_what_is_missing_or_infinite_is_named_by_its_row_in_the_file(tmp_path, m
     with pytest.raises(
         DataError, match=r"a\.parquet: a value is infinite, or too large to be squared; correct it"
     ):
-        summarise_files("a", source.files, ENCODING, fp.BayesianLinearRegression(0.1))
+        summarise_files("a", source, encoding=ENCODING, model=fp.BayesianLinearRegression(0.1))
 
 
 def test_levels_are_counted_over_all_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr(intake, "PIECE_ROWS", 40)
+    monkeypatch.setattr(reading, "PIECE_ROWS", 40)
     content = frame(120, 0).set_column(1, "kind", pa.array([f"level {k}" for k in range(120)]))
     pq.write_table(content, tmp_path / "a.parquet", row_group_size=40)
     found = survey(Source("a", (tmp_path / "a.parquet",)), COLUMNS, Workers())

@@ -7,18 +7,15 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import fairpool as fp
 from fairpool.consortium.example import write_example
-from fairpool.consortium.output import write_output
-from fairpool.consortium.preparation import prepare
-from fairpool.consortium.run import execute
 from tests.support.browser import chromium, console, open_page, requests
+from tests.support.projects import written_run
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
     write_example(folder)
-    run = execute(prepare(folder), seed=1)
-    write_output(run, folder / "result", force=False)
+    run = written_run(folder, folder / "result")
     return folder / "result", run.collaboration
 
 

@@ -1,5 +1,6 @@
 """Small collaborations on disk, and the command."""
 
+import hashlib
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from fairpool.consortium.output import render
+from fairpool.consortium.preparation import prepare
+from fairpool.consortium.request import RunRequest
+from fairpool.consortium.run import run
+from fairpool.consortium.writing import write as write_files
 from tests.support.in_process import run_in_process
 
 COMMAND = Path(sys.executable).parent / "fairpool"
@@ -24,6 +30,27 @@ def fairpool_process(*arguments, cwd=None):
     return subprocess.run(
         [COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False
     )
+
+
+def prepared(folder, workers=None):
+    """What `fairpool check` looks at."""
+    return prepare(RunRequest(configuration=folder), workers)
+
+
+def finished_run(folder, rho=None, seed=1, workers=None):
+    """What `fairpool run` computes, of which nothing is written."""
+    return run(RunRequest(configuration=folder, rho=rho, seed=seed), workers)
+
+
+def written_run(folder, out, rho=None, seed=1):
+    """What `fairpool run` does, and the run itself."""
+    done = finished_run(folder, rho, seed)
+    write_files(render(done), out)
+    return done
+
+
+def sha256(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def table(rows, seed, shift=0.0):

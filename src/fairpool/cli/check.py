@@ -12,13 +12,15 @@ def check(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
     with screen(quiet, as_json) as show:
         from fairpool.compute.workers import Workers
         from fairpool.consortium.preparation import prepare
+        from fairpool.consortium.request import RunRequest
 
+        request = RunRequest(configuration=folder)
         with show.progress() as progress:
-            preparation = prepare(folder, Workers(progress=progress))
-        rows = {
-            p.name: s.rows
-            for p, s in zip(preparation.configuration.parties, preparation.parties, strict=True)
-        }
+            preparation = prepare(request, Workers(progress=progress))
+        sections = preparation.configuration.parties
+        rows = {}
+        for section, survey in zip(sections, preparation.parties, strict=True):
+            rows[section.name] = survey.rows
         show.give(
             {
                 "parties": rows,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fairpool.cli.options import Json, Quiet
-from fairpool.cli.run import run_project
+from fairpool.cli.run import run_and_write
 from fairpool.cli.screen import screen
 
 
@@ -15,8 +15,7 @@ def demo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Three hospitals with patients of different ages pool their diabetes data, and each receives a
-    model.
+    """Three hospitals with patients of different ages pool their data, and each receives a model.
 
     Example: `fairpool demo`
     """
@@ -24,10 +23,11 @@ def demo(
         import shutil
 
         from fairpool.consortium.example import write_example
+        from fairpool.consortium.request import RunRequest
 
         marker = out / ".fairpool-demo"
         if marker.is_file():
             shutil.rmtree(out)  # an earlier demo, and nothing else
         write_example(out)
         marker.touch()
-        run_project(show, out, out / "result")
+        run_and_write(RunRequest(configuration=out), show, out / "result")

@@ -20,8 +20,9 @@ def inspect(
     """
     with screen(quiet, as_json) as show:
         from fairpool.consortium.prediction import describe_reward
+        from fairpool.realisation.reward_file import read_reward
 
-        description = describe_reward(reward)
+        description = describe_reward(read_reward(reward), str(reward))
         show.give(description)
         for key, value in description.items():
             show.say(f"{key + ':':18}{value}")

@@ -22,27 +22,34 @@ def predict(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Predict with a reward: mean, standard deviation and 95% interval per row, in the target's own
-    units.
+    """Predict with a reward: mean, standard deviation and 95% interval per row.
 
-    A level of a category that the model does not know is treated as none of the known ones;
-    standard error says so.
+    The numbers are in the target's own units. A level of a category that the model does not know is
+    treated as none of the known ones; standard error says so.
 
     Example: `fairpool predict reward.safetensors --data patients.csv --out predictions.csv`
     """
     with screen(quiet, as_json) as show:
-        from fairpool.consortium.prediction import as_csv, predict_file
+        from fairpool.compute.files import write_atomically
+        from fairpool.consortium.prediction import as_csv, predict_file, refuse_own_files
         from fairpool.errors import DataError
 
-        if out is not None and out.exists() and not force:
-            raise DataError(f"{out} exists already; give another --out, or --force to replace it")
+        if out is not None:
+            if out.exists() and not force:
+                raise DataError(
+                    f"{out} exists already; give another --out, or --force to replace it"
+                )
+            refuse_own_files(out, reward, data)
         with show.progress() as progress:
-            found = predict_file(reward, data, out, progress)
-        show.warn(found.notes)
-        if out is None:
-            show.give([dict(zip(found.names, row, strict=True)) for row in found.rows])
-            if not quiet and not as_json:
-                print(as_csv(found), end="")
-        else:
-            show.give({"rows": len(found.rows), "out": str(out)})
-            show.say(f"Wrote {len(found.rows)} predictions to {out}")
+            predictions = predict_file(reward, data, progress)
+        if out is not None:
+            write_atomically(out, as_csv(predictions).encode())
+        show.warn(predictions.notes)
+        count = len(predictions.rows)
+        if out is not None:
+            show.give({"rows": count, "out": str(out)})
+            show.say(f"Wrote {count} predictions to {out}")
+            return
+        show.give([dict(zip(predictions.names, row, strict=True)) for row in predictions.rows])
+        if not quiet and not as_json:
+            print(as_csv(predictions), end="")

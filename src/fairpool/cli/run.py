@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from fairpool.compute.checkpoint import Checkpoint
+    from fairpool.compute.workers import Workers
+    from fairpool.consortium.request import RunRequest
+    from fairpool.consortium.run import Run
 
 
 def run(
@@ -40,11 +43,10 @@ def run(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run the whole chain: values, contributions, rewards, one model and one letter per party, a
-    report.
+    """Run the whole chain: values, contributions, rewards, one model and one letter per party.
 
-    While it runs, values computed so far are kept in FOLDER/.fairpool-checkpoint; when it is done
-    these are removed.
+    A report for the operator comes with them. While it runs, values computed so far are kept in
+    FOLDER/.fairpool-checkpoint; when it is done these are removed.
 
     Examples: `fairpool run my-project`, `fairpool run my-project --rho 0.5 --out second --force`,
     `fairpool run my-project --jobs 4 --resume`, `fairpool run my-project --cluster
@@ -53,61 +55,75 @@ def run(
     with screen(quiet, as_json) as show:
         from fairpool.compute.checkpoint import Checkpoint
         from fairpool.compute.cluster import open_executor
+        from fairpool.consortium.request import RunRequest
 
         home = folder if folder.is_dir() else folder.parent
+        request = RunRequest(configuration=folder, rho=_rho(rho), seed=seed)
         checkpoint = Checkpoint(home / ".fairpool-checkpoint", resume)
         with open_executor(jobs, cluster) as executor:
-            run_project(
+            run_and_write(
+                request,
                 show,
-                folder,
                 out or home / "result",
-                rho=rho,
-                seed=seed,
                 force=force,
                 executor=executor,
                 checkpoint=checkpoint,
             )
 
 
-def run_project(
+def run_and_write(
+    request: "RunRequest",
     show: Screen,
-    folder: Path,
     out: Path,
     *,
-    rho: str | None = None,
-    seed: int | None = None,
     force: bool = False,
     executor: "Executor | None" = None,
     checkpoint: "Checkpoint | None" = None,
 ) -> None:
-    """Run the chain on a folder's collaboration, write the result and show it."""
-    from fairpool.compute.workers import Workers
-    from fairpool.consortium.output import refuse_output, result_of, write_output
-    from fairpool.consortium.preparation import prepare
-    from fairpool.consortium.run import execute
+    """Do a run, write what it gives and show it.
 
-    refuse_output(out, force)
+    Args:
+        request: What is asked for.
+        show: Where to print.
+        out: The folder to write.
+        force: Whether to replace the output of an earlier run.
+        executor: Who computes; None: this thread.
+        checkpoint: Where values are kept meanwhile.
+    """
+    from fairpool.compute.workers import Workers
+    from fairpool.consortium.output import render, result_of
+    from fairpool.consortium.writing import refuse_output, write
+
+    refuse_output(out, force=force)
     with show.progress() as progress:
-        workers = Workers(executor, progress, checkpoint)
-        preparation = prepare(folder, workers)
-        try:
-            done = execute(preparation, _rho(rho), seed, workers)
-        except KeyboardInterrupt:
-            if checkpoint and checkpoint.used:
-                raise KeyboardInterrupt(
-                    "no result was written, but what was computed is kept: go on with --resume"
-                ) from None
-            raise
+        done = _run(request, Workers(executor, progress, checkpoint))
         progress("writing")
-        write_output(done, out, force)
-    if checkpoint:
+        write(render(done), out, force=force)
+    if checkpoint is not None:
         checkpoint.clear()
     show.give(result_of(done))
     show_run(show, done, out)
 
 
-def _rho(text: str | None) -> float | str | None:
+def _run(request: "RunRequest", workers: "Workers") -> "Run":
+    """The run; one that is stopped says whether it can go on."""
+    from fairpool.consortium.run import run
+
     try:
-        return None if text is None else float(text)
+        return run(request, workers)
+    except KeyboardInterrupt:
+        if workers.checkpoint is not None and workers.checkpoint.used:
+            raise KeyboardInterrupt(
+                "no result was written, but what was computed is kept: go on with --resume"
+            ) from None
+        raise
+
+
+def _rho(text: str | None) -> float | str | None:
+    """A number where it is one; a word, or nothing, as it is."""
+    if text is None:
+        return None
+    try:
+        return float(text)
     except ValueError:
         return text

@@ -1,6 +1,4 @@
-"""Which columns the tables are read for: those that the configuration lists, or all that the
-parties share.
-"""
+"""Which columns of the tables are used: as the configuration lists them, or all that are shared."""
 
 import re
 from collections.abc import Sequence
@@ -23,17 +21,15 @@ FEWEST_COUNTED = 3
 def choose_features(
     configuration: Configuration, heads: dict[Path, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """The input columns: as listed, or those that all parties' files have, in the first file's
-    order.
+    """The input columns: as listed, or those that all parties' files have.
 
     Args:
         configuration: What the operator decided.
-        heads: The columns of every party's files.
+        heads: The columns of every party's files; those of the first decide on the order.
     """
     if configuration.features is not None:
-        return tuple(
-            name for name in dict.fromkeys(configuration.features) if name != configuration.target
-        )
+        listed = dict.fromkeys(configuration.features)  # each once, in the same order
+        return tuple(name for name in listed if name != configuration.target)
     if not heads:
         return ()
     first, *others = heads.values()
@@ -52,7 +48,12 @@ def wanted_columns(configuration: Configuration, features: Sequence[str]) -> Col
     levels = {}
     if isinstance(configuration.categorical, dict):
         levels = {name: tuple(configuration.categorical[name]) for name in texts}
-    return Columns((*numbers, configuration.target), texts, configuration.target, levels)
+    return Columns(
+        numbers=(*numbers, configuration.target),
+        texts=texts,
+        target=configuration.target,
+        levels=levels,
+    )
 
 
 def column_problems(
@@ -71,14 +72,17 @@ def column_problems(
     ]
     if isinstance(configuration.categorical, dict) and not all(is_parquet(file) for file in files):
         for name, levels in configuration.categorical.items():
-            problems += [
-                f'categorical, {name}: "{level}" stands for a missing value in a CSV file, not for'
-                " a level; call it"
-                " something else, there and here"
-                for level in levels
-                if level in MISSING
-            ]
+            problems += _levels_that_are_missing_values(name, levels)
     return problems
+
+
+def _levels_that_are_missing_values(name: str, levels: Sequence[str]) -> list[str]:
+    return [
+        f'categorical, {name}: "{level}" stands for a missing value in a CSV file, not for a level;'
+        " call it something else, there and here"
+        for level in levels
+        if level in MISSING
+    ]
 
 
 def unused_warnings(
@@ -99,8 +103,7 @@ def unused_warnings(
         if name and len(alike) > 1:
             warnings.append(
                 f"columns {' and '.join(quoted(alike))} differ only in case or blanks; if they are"
-                " the same, give them"
-                " one name in all files"
+                " the same, give them one name in all files"
             )
     return warnings
 
@@ -108,14 +111,17 @@ def unused_warnings(
 def _unused_warning(name: str, files: Sequence[str]) -> str:
     where = few(files)
     if not name.strip():
-        return f"{where}: a column without a name is not used (pandas writes row numbers so); if it is data, name it"
+        return (
+            f"{where}: a column without a name is not used (pandas writes row numbers so); if it is"
+            " data, name it"
+        )
     if UNNAMED.fullmatch(name):
         return (
             f'{where}: column "{name}" is not used; pandas calls a column without a name so, mostly'
-            " row numbers; if it"
-            " is data, list all features in the configuration"
+            " row numbers; if it is data, list all features in the configuration"
         )
-    return f'column "{name}" is not used: only {where} {"has" if len(files) == 1 else "have"} it'
+    verb = "has" if len(files) == 1 else "have"
+    return f'column "{name}" is not used: only {where} {verb} it'
 
 
 def row_number_warnings(
@@ -124,9 +130,12 @@ def row_number_warnings(
     """Columns that nobody listed, and that only count the rows of every file."""
     if configuration.features is not None:
         return []
-    return [
-        f'column "{name}" counts the rows of every file; if it is but a row number, list the'
-        " features without it"
-        for name in features
-        if all(party.counting.get(name) and party.rows >= FEWEST_COUNTED for party in parties)
-    ]
+    warnings = []
+    for name in features:
+        counts = all(party.counting.get(name) for party in parties)
+        if counts and all(party.rows >= FEWEST_COUNTED for party in parties):
+            warnings.append(
+                f'column "{name}" counts the rows of every file; if it is but a row number, list'
+                " the features without it"
+            )
+    return warnings

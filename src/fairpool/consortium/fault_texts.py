@@ -1,6 +1,4 @@
-"""What is wrong with tables, in words: the file, the line, the column, the value, how often, and
-what to do.
-"""
+"""What is wrong with tables, in words: where, which value, how often, and what to do."""
 
 import re
 from collections.abc import Sequence
@@ -71,11 +69,13 @@ def _text(fault: Fault, columns: Columns) -> str:
             has = f'{fault.first.file}: column "{fault.column}" has type {fault.value}'
             return f"{has}, not {wanted}; {_type_remedy(fault, columns)}"
         case "number":
-            return f"{where}: {shown(fault.value)} is not a number{more}; {_number_remedy(fault, columns)}"
+            remedy = _number_remedy(fault, columns)
+            return f"{where}: {shown(fault.value)} is not a number{more}; {remedy}"
         case "infinite":
             return f"{where}: {fault.value} is infinite or beyond {LARGEST:g}{more}; correct it"
         case _:
-            return f"{where}: the level {shown(fault.value)} cannot be shown{more}; remove control signs"
+            level = shown(fault.value)
+            return f"{where}: the level {level} cannot be shown{more}; remove control signs"
 
 
 def _type_remedy(fault: Fault, columns: Columns) -> str:
@@ -112,9 +112,8 @@ def _is_date(value: str) -> bool:
 
 def _missing_text(faults: list[Fault], remedy: str) -> str:
     total = sum(fault.count for fault in faults)
-    counts = [
-        f"{fault.column} {fault.count}" for fault in sorted(faults, key=lambda fault: fault.column)
-    ]
+    by_column = sorted(faults, key=lambda fault: fault.column)
+    counts = [f"{fault.column} {fault.count}" for fault in by_column]
     first = min(faults, key=lambda fault: fault.first.row)
     where = f'{first.first}, column "{first.column}"'
     return f"{total} missing value(s) ({few(counts, MOST_LISTED)}), first at {where}; {remedy}"

@@ -1,6 +1,4 @@
-"""What is wrong with tables, as values: of every kind and column of a file, where it is seen first
-and how often.
-"""
+"""What is wrong with tables, as values: of which kind, where it is seen first, and how often."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +22,7 @@ KINDS = (
 """What can be wrong: see `fault_texts.py`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Columns:
     """Which columns of a table are wanted, and as what.
 
@@ -48,7 +46,7 @@ class Columns:
         return (*self.numbers, *self.texts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fault:
     """What is wrong in one way with one column of a file or, without a column, with its rows.
 
@@ -61,7 +59,7 @@ class Fault:
     """
 
     kind: str
-    column: str
+    column: str = ""
     first: Place
     value: str = ""
     count: int = 1
@@ -69,8 +67,9 @@ class Fault:
 
 @dataclass
 class Faults:
-    """All faults of some files: no more than their columns times the kinds, however many rows there
-    are.
+    """All faults of some files: no more than their columns times the kinds, for any number of rows.
+
+    It is not frozen: faults are noted here while files are read, and then no more.
     """
 
     found: dict[tuple[Path, str, str], Fault] = field(default_factory=dict)
@@ -79,7 +78,10 @@ class Faults:
         """Take in a fault; of one kind and column, the first is kept and all are counted."""
         key = fault.first.file, fault.kind, fault.column
         known = self.found.get(key)
-        self.found[key] = replace(known, count=known.count + fault.count) if known else fault
+        if known is None:
+            self.found[key] = fault
+        else:
+            self.found[key] = replace(known, count=known.count + fault.count)
 
     def merge(self, other: "Faults") -> None:
         """Take in what was found further on."""

@@ -1,12 +1,11 @@
-"""The first look at every table: does it have the columns, are they numbers, what is missing, which
-levels occur.
-"""
+"""The first look at every table: has it the columns, are they numbers, which levels occur."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,14 +15,12 @@ from numpy.typing import NDArray
 from fairpool.compute.workers import Workers
 from fairpool.consortium.fault_texts import fault_texts, plain_name
 from fairpool.consortium.faults import LARGEST, Columns, Fault, Faults
-from fairpool.consortium.tables import Batch, Place, Source, is_parquet, read_batches, row_groups
+from fairpool.consortium.reading import Content, Passage, Piece, Reading, contents_of
+from fairpool.consortium.tables import Batch, Place, Source
 from fairpool.consortium.tolerant_reading import read_tolerantly
 from fairpool.errors import DataError, few, shown
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.encoding import level_counts, levels_in_words
-
-PIECE_ROWS = 1 << 19
-"""Row groups of a Parquet file are one task until they have as many rows as this."""
 
 MOST_LEVELS = 100
 """A categorical column with more levels than this is more likely an identifier."""
@@ -47,35 +44,33 @@ ROW_NUMBER_NAMES = (
 """Of columns with such names it is noted whether they count rows."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Moments:
-    """Count, mean and sum of squared deviations of columns, updated batch by batch without
-    cancellation.
-    """
+    """Count, mean and sum of squared deviations of columns, put together without cancellation."""
 
     count: int = 0
     mean: FloatArray = field(default_factory=lambda: np.zeros(0))
     squares: FloatArray = field(default_factory=lambda: np.zeros(0))
 
-    def add(self, values: FloatArray) -> None:
-        """Take in the rows [m, k] of another batch."""
-        if len(values):
-            mean = values.mean(axis=0)
-            gaps = values - mean
-            self.merge(Moments(len(values), mean, np.square(gaps, out=gaps).sum(axis=0)))
+    @classmethod
+    def of(cls, values: FloatArray) -> "Moments":
+        """Those of rows [m, k]."""
+        if not len(values):
+            return cls()
+        mean = values.mean(axis=0)
+        gaps = values - mean
+        return cls(len(values), mean, np.square(gaps, out=gaps).sum(axis=0))
 
-    def merge(self, other: "Moments") -> None:
-        """Take in another's rows."""
+    def merged(self, other: "Moments") -> "Moments":
+        """Those of both ones' rows."""
         if not other.count:
-            return
+            return self
         if not self.count:
-            self.count, self.mean, self.squares = other.count, other.mean, other.squares
-            return
+            return other
         total = self.count + other.count
         gap = other.mean - self.mean
-        self.squares = self.squares + other.squares + gap**2 * (self.count * other.count / total)
-        self.mean = self.mean + gap * (other.count / total)
-        self.count = total
+        squares = self.squares + other.squares + gap**2 * (self.count * other.count / total)
+        return Moments(total, self.mean + gap * (other.count / total), squares)
 
     @property
     def deviation(self) -> FloatArray:
@@ -92,7 +87,20 @@ class Extreme:
     row: int
 
 
-@dataclass
+class Range(NamedTuple):
+    """The smallest and the largest value of a column."""
+
+    lowest: Extreme
+    highest: Extreme
+
+    def merged(self, other: "Range") -> "Range":
+        """The range of both; of equal values, the first is kept."""
+        lowest = min(self.lowest, other.lowest, key=lambda extreme: extreme.value)
+        highest = max(self.highest, other.highest, key=lambda extreme: extreme.value)
+        return Range(lowest, highest)
+
+
+@dataclass(frozen=True)
 class UnknownLevels:
     """Levels of a column that are not among those that the column may have.
 
@@ -106,13 +114,20 @@ class UnknownLevels:
     rows: int
     counts: Counter[str]
 
+    def merged(self, other: "UnknownLevels") -> "UnknownLevels":
+        """Those of both; the other one's come later."""
+        counts = _first_levels(self.counts + other.counts)
+        return UnknownLevels(self.first, self.rows + other.rows, counts)
 
-@dataclass
+
+@dataclass(frozen=True, kw_only=True)
 class Survey:
     """What one source holds.
 
     Attributes:
         source: The files.
+        contents: What each file holds, as every later reading must find it; files that could not be
+            read are lacking.
         rows: Complete rows, those that will be used.
         dropped: Rows left out because something is missing.
         faults: What is wrong; missing values, too, whether they are allowed or not.
@@ -126,162 +141,195 @@ class Survey:
     """
 
     source: Source
+    contents: dict[Path, Content] = field(default_factory=dict)
     rows: int = 0
     dropped: int = 0
     faults: Faults = field(default_factory=Faults)
     moments: Moments = field(default_factory=Moments)
     levels: dict[str, Counter[str]] = field(default_factory=dict)
     unknown: dict[str, UnknownLevels] = field(default_factory=dict)
-    extremes: dict[str, list[Extreme]] = field(default_factory=dict)
+    extremes: dict[str, Range] = field(default_factory=dict)
     counting: dict[str, set[int]] = field(default_factory=dict)
 
     @property
     def missing(self) -> Counter[str]:
         """Missing values per column."""
-        counts = Counter[str]()
-        for fault in self.faults.of_kind("missing"):
-            counts[fault.column] += fault.count
-        return counts
+        return _missing_in(self.faults)
 
-    def merge(self, other: "Survey") -> None:
-        """Take in what was found further on."""
-        self.rows += other.rows
-        self.dropped += other.dropped
-        self.faults.merge(other.faults)
-        self.moments.merge(other.moments)
-        for name, extremes in other.extremes.items():
-            both = [*self.extremes.get(name, []), *extremes]
-            self.extremes[name] = [
-                min(both, key=lambda x: x.value),
-                max(both, key=lambda x: x.value),
-            ]
-        for name, levels in other.levels.items():
-            self.levels[name] = _first_levels(self.levels.get(name, Counter()) + levels)
-        for name, unknown in other.unknown.items():
-            known = self.unknown.setdefault(name, UnknownLevels(unknown.first, 0, Counter()))
-            known.rows += unknown.rows
-            known.counts = _first_levels(known.counts + unknown.counts)
+    def merged(self, other: "Survey") -> "Survey":
+        """This one with what was found further on."""
+        faults = Faults()
+        faults.merge(self.faults)
+        faults.merge(other.faults)
+        levels = dict(self.levels)
+        for name, counts in other.levels.items():
+            levels[name] = _first_levels(levels.get(name, Counter()) + counts)
+        unknown = dict(self.unknown)
+        for name, more in other.unknown.items():
+            nothing = UnknownLevels(more.first, 0, Counter())
+            unknown[name] = unknown.get(name, nothing).merged(more)
+        extremes = dict(self.extremes)
+        for name, ends in other.extremes.items():
+            extremes[name] = extremes.get(name, ends).merged(ends)
+        counting = dict(self.counting)
         for name, starts in other.counting.items():
-            self.counting[name] = self.counting.get(name, starts) & starts
+            counting[name] = counting.get(name, starts) & starts
+        return replace(
+            self,
+            rows=self.rows + other.rows,
+            dropped=self.dropped + other.dropped,
+            faults=faults,
+            moments=self.moments.merged(other.moments),
+            levels=levels,
+            unknown=unknown,
+            extremes=extremes,
+            counting=counting,
+        )
 
 
 def _first_levels(levels: Counter[str]) -> Counter[str]:
-    """One level more than is allowed, so that it shows, but not the millions that an identifier has."""
+    """One level more than is allowed, so that it shows; an identifier would have millions."""
     return Counter(dict(islice(levels.items(), MOST_LEVELS + 1)))
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Consecutive rows of a file that are one task: a CSV file, or some row groups of a Parquet
-    file.
+@dataclass(frozen=True, kw_only=True)
+class _Task:
+    """What all tasks of a survey share."""
 
-    Attributes:
-        file: Where they are from.
-        groups: The row groups; a CSV file counts as one.
-        first: The number of the first row in the file, from 0.
-    """
+    source: Source
+    columns: Columns
+    threads: bool
 
-    file: Path
-    groups: range
-    first: int
 
-    @classmethod
-    def of(cls, files: Sequence[Path]) -> "list[Piece]":
-        """All rows of all files, in order; the pieces are the same whoever reads them."""
-        found = []
-        for file in files:
-            sizes = row_groups(file) if is_parquet(file) else [0]
-            start = first = rows = 0
-            if not sizes:  # no rows, but columns to be looked at
-                found.append(cls(file, range(0), 0))
-            for group, size in enumerate(sizes, 1):
-                rows += size
-                if rows >= PIECE_ROWS or group == len(sizes):
-                    found.append(cls(file, range(start, group), first))
-                    start, first, rows = group, first + rows, 0
-        return found
+class _Look(NamedTuple):
+    """What a task found, and what it read; None if that had faults and was read tolerantly."""
+
+    survey: Survey
+    passage: Passage | None
 
 
 def survey(source: Source, columns: Columns, workers: Workers) -> Survey:
     """Read a source once, and note all that is wrong with it: see `survey_problems`."""
-    found = Survey(source, levels={name: Counter() for name in columns.texts})
     pieces = Piece.of(source.files)
-    shared = source, columns, workers.executor is None or len(pieces) == 1
-    for part in workers.map(_look, shared, pieces, f"looking at {source.owner}"):
-        found.merge(part)
-    return found
+    threads = workers.executor is None or len(pieces) == 1
+    task = _Task(source=source, columns=columns, threads=threads)
+    whole = Survey(source=source, levels={name: Counter() for name in columns.texts})
+    passages = []
+    for look in workers.map(_look, task, pieces, doing=f"looking at {source.owner}"):
+        whole = whole.merged(look.survey)
+        if look.passage is not None:
+            passages.append(look.passage)
+    return replace(whole, contents=contents_of(source.owner, passages))
 
 
-def _look(shared: tuple[Source, Columns, bool], piece: Piece) -> Survey:
-    source, columns, threads = shared
-    batches = read_batches(
-        piece.file,
-        columns.numbers,
-        columns.texts,
-        groups=piece.groups,
-        first=piece.first,
-        threads=threads,
+def _look(task: _Task, piece: Piece) -> _Look:
+    reading = Reading(
+        piece=piece,
+        numbers=task.columns.numbers,
+        texts=task.columns.texts,
+        threads=task.threads,
     )
     try:
-        return _look_through(source, batches, columns)
+        return _Look(_look_through(reading, task), reading.passage)
     except DataError as error:
         # Reading stops at the first fault. Now for all of them, with more patience.
-        faults = Faults()
-        batches = read_tolerantly(
-            piece.file, columns, faults, groups=piece.groups, first=piece.first
-        )
-        found = _look_through(source, batches, columns)
-        found.faults.merge(faults)
-        if not faults.found:
-            found.faults.note(Fault("unreadable", "", Place(piece.file, piece.first), str(error)))
-        return found
+        return _Look(_look_tolerantly(piece, task, error), None)
 
 
-def _look_through(source: Source, batches: Iterable[Batch], columns: Columns) -> Survey:
-    found = Survey(source)
+def _look_tolerantly(piece: Piece, task: _Task, error: DataError) -> Survey:
+    faults = Faults()
+    seen = _look_through(read_tolerantly(piece, task.columns, faults), task)
+    seen.faults.merge(faults)
+    if not faults.found:
+        place = Place(piece.file, piece.first)
+        seen.faults.note(Fault(kind="unreadable", first=place, value=str(error)))
+    return seen
+
+
+def _look_through(batches: Iterable[Batch], task: _Task) -> Survey:
+    seen = Survey(source=task.source)
     for batch in batches:
-        found.merge(_look_at(source, batch, columns))
-    return found
+        seen = seen.merged(_look_at(batch, task))
+    return seen
 
 
-def _look_at(source: Source, batch: Batch, columns: Columns) -> Survey:
-    found, rows = Survey(source), batch.columns
+def _look_at(batch: Batch, task: _Task) -> Survey:
+    rows = batch.columns
+    columns = task.columns
     numbers = [name for name in columns.numbers if name in rows.column_names]
     texts = [name for name in columns.texts if name in rows.column_names]
     values = np.empty((len(numbers), rows.num_rows))  # [k, m]
     for k, name in enumerate(numbers):
         values[k] = rows[name].to_numpy()
-    smallest, largest = np.argmin, np.argmax
+    faults = Faults()
+    # The minimum is NaN as soon as one value is: one pass, where most tables miss nothing.
     if np.isnan(values.min(initial=0.0)) or any(rows[name].null_count for name in texts):
-        _note_missing(found, batch)
-        smallest, largest = np.nanargmin, np.nanargmax
-    missing = found.missing
+        _note_missing(faults, batch)
+    extremes = _extremes_in(batch, dict(zip(numbers, values, strict=True)), faults)
+    counting = {}
     for name, column in zip(numbers, values, strict=True):
-        if missing[name] < len(column):
-            ends = [int(smallest(column)), int(largest(column))]
-            found.extremes[name] = [
-                Extreme(float(column[row]), batch.file, batch.first + row) for row in ends
-            ]
         if plain_name(name) in ROW_NUMBER_NAMES:
-            found.counting[name] = _counts_from(column, batch.first)
+            counting[name] = _counts_from(column, batch.first)
+    levels = {}
+    unknown = {}
     for name in texts:
-        found.levels[name] = Counter(
-            _note_levels(found, batch, name, known=columns.levels.get(name))
-        )
-    if missing:
+        levels[name] = Counter(level_counts(rows[name]))
+        _note_control_signs(faults, batch, name, levels=levels[name])
+        strange = _unknown_levels(batch, name, levels[name], known=columns.levels.get(name))
+        if strange is not None:
+            unknown[name] = strange
+    if _missing_in(faults):
         complete = complete_rows(rows)
-        rows, values = rows.filter(pa.array(complete)), values[:, complete]
-        found.levels = {name: Counter(level_counts(rows[name])) for name in texts}
-    found.rows, found.dropped = rows.num_rows, batch.columns.num_rows - rows.num_rows
-    if any(abs(end.value) > LARGEST for ends in found.extremes.values() for end in ends):
-        _note_infinite(found, batch, numbers)
+        rows = rows.filter(pa.array(complete))
+        values = values[:, complete]
+        levels = {name: Counter(level_counts(rows[name])) for name in texts}
+    moments = Moments()
+    if _beyond_largest(extremes):
+        _note_infinite(faults, batch, numbers)
     elif len(numbers) == len(columns.numbers):
-        found.moments.add(values.T)
-    return found
+        moments = Moments.of(values.T)
+    return Survey(
+        source=task.source,
+        rows=rows.num_rows,
+        dropped=batch.columns.num_rows - rows.num_rows,
+        faults=faults,
+        moments=moments,
+        levels=levels,
+        unknown=unknown,
+        extremes=extremes,
+        counting=counting,
+    )
+
+
+def _extremes_in(batch: Batch, columns: dict[str, FloatArray], faults: Faults) -> dict[str, Range]:
+    """The ends of each column of numbers that has any value."""
+    missing = _missing_in(faults)
+    extremes = {}
+    for name, column in columns.items():
+        if missing[name] < len(column):
+            low = int(np.nanargmin(column) if missing else np.argmin(column))
+            high = int(np.nanargmax(column) if missing else np.argmax(column))
+            extremes[name] = Range(
+                Extreme(float(column[low]), batch.file, batch.first + low),
+                Extreme(float(column[high]), batch.file, batch.first + high),
+            )
+    return extremes
+
+
+def _beyond_largest(extremes: dict[str, Range]) -> bool:
+    for ends in extremes.values():
+        if abs(ends.lowest.value) > LARGEST or abs(ends.highest.value) > LARGEST:
+            return True
+    return False
 
 
 def _counts_from(column: FloatArray, first: int) -> set[int]:
-    """From which of 0 and 1 a column counts the rows, of which the first one has a number itself."""
+    """From which of 0 and 1 a column counts the rows of its file.
+
+    Args:
+        column: Some consecutive values of it [m].
+        first: The number of the first of these rows.
+    """
     gaps = column - np.arange(first, first + len(column))
     return {start for start in (0, 1) if (gaps == start).all()}
 
@@ -298,46 +346,58 @@ def complete_rows(table: pa.Table) -> NDArray[np.bool_]:
     return complete
 
 
-def _note_missing(found: Survey, batch: Batch) -> None:
+def _missing_in(faults: Faults) -> Counter[str]:
+    """Missing values per column."""
+    counts = Counter[str]()
+    for fault in faults.of_kind("missing"):
+        counts[fault.column] += fault.count
+    return counts
+
+
+def _note_missing(faults: Faults, batch: Batch) -> None:
     for name in batch.columns.column_names:
         missing = _is_missing(batch.columns[name])
         if missing.any():
             first = batch.place(int(np.argmax(missing)))
-            found.faults.note(Fault("missing", name, first, count=int(missing.sum())))
+            count = int(missing.sum())
+            faults.note(Fault(kind="missing", column=name, first=first, count=count))
 
 
-def _note_infinite(found: Survey, batch: Batch, numbers: Sequence[str]) -> None:
+def _note_infinite(faults: Faults, batch: Batch, numbers: Sequence[str]) -> None:
     for name in numbers:
         values = batch.columns[name].to_numpy()
         wrong = np.abs(values) > LARGEST
         if wrong.any():
             row = int(np.argmax(wrong))
-            found.faults.note(
-                Fault("infinite", name, batch.place(row), str(values[row]), int(wrong.sum()))
+            fault = Fault(
+                kind="infinite",
+                column=name,
+                first=batch.place(row),
+                value=str(values[row]),
+                count=int(wrong.sum()),
             )
+            faults.note(fault)
 
 
-def _note_levels(
-    found: Survey, batch: Batch, name: str, *, known: Collection[str] | None
-) -> dict[str, int]:
-    """Note levels that cannot be shown or may not be; return how many rows have each level."""
-    column = batch.columns[name]
-    counts = level_counts(column)
-    for level, count in counts.items():
+def _note_control_signs(faults: Faults, batch: Batch, name: str, *, levels: dict[str, int]) -> None:
+    """Note levels that cannot be shown."""
+    for level, count in levels.items():
         if not level.isprintable():
-            first = batch.place(pc.index(column, level).as_py())
-            found.faults.note(Fault("control", name, first, level, count))
-    unknown = Counter(
-        {
-            level: count
-            for level, count in counts.items()
-            if known is not None and level not in known
-        }
-    )
-    if unknown:
-        first = batch.place(pc.index(column, next(iter(unknown))).as_py())
-        found.unknown[name] = UnknownLevels(first, unknown.total(), unknown)
-    return counts
+            first = batch.place(pc.index(batch.columns[name], level).as_py())
+            faults.note(Fault(kind="control", column=name, first=first, value=level, count=count))
+
+
+def _unknown_levels(
+    batch: Batch, name: str, levels: dict[str, int], *, known: Collection[str] | None
+) -> UnknownLevels | None:
+    """The levels of a column that it may not have; None if there are none, or any is allowed."""
+    if known is None:
+        return None
+    unknown = Counter({level: count for level, count in levels.items() if level not in known})
+    if not unknown:
+        return None
+    first = batch.place(pc.index(batch.columns[name], next(iter(unknown))).as_py())
+    return UnknownLevels(first, unknown.total(), unknown)
 
 
 def survey_problems(found: Survey, columns: Columns, *, may_miss: bool) -> list[str]:
@@ -355,8 +415,7 @@ def survey_problems(found: Survey, columns: Columns, *, may_miss: bool) -> list[
         elif len(found.levels[name]) > MOST_LEVELS and name not in columns.levels:
             texts.append(
                 f'the categorical column "{name}" has more than {MOST_LEVELS} levels; is it an'
-                " identifier? leave it out"
-                " of features"
+                " identifier? leave it out of features"
             )
     if not texts and not found.rows:
         texts.append("no complete row to use")
@@ -369,7 +428,6 @@ def _undeclared_text(name: str, unknown: UnknownLevels, declared: Sequence[str])
     allowed = few([shown(level) for level in declared], MOST_DECLARED)
     return (
         f'{unknown.first}, column "{name}": {shown(levels[0])} is not among the levels listed under'
-        " categorical"
-        f" ({allowed}); {unknown.rows} row(s) have such a level{which}; correct the data, or add"
-        " the level to the list"
+        f" categorical ({allowed}); {unknown.rows} row(s) have such a level{which}; correct the"
+        " data, or add the level to the list"
     )

@@ -1,5 +1,4 @@
-"""The levels of categorical columns: where they come from, which are left out, and what to tell the
-operator.
+"""The levels of categorical columns: where they come from, and which are left out.
 
 Levels go into every reward file. So they come from the configuration or the public data; otherwise
 only those that at least two parties have are listed, since a level of one party alone would tell
@@ -8,7 +7,7 @@ nobody else.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fairpool.consortium.configuration import Configuration
 from fairpool.consortium.intake import Survey
@@ -22,15 +21,18 @@ REMEDY = "list all levels in the configuration to keep them apart"
 
 
 def choose_levels(
-    configuration: Configuration, name: str, parties: Sequence[Survey], public: Survey | None
+    configuration: Configuration, name: str, *, parties: Sequence[Survey], public: Survey | None
 ) -> tuple[str, ...]:
     """The levels of a categorical column that models know."""
     if isinstance(configuration.categorical, dict):
         return tuple(configuration.categorical[name])
     if public is not None:
         return tuple(sorted(public.levels[name]))
-    owners = Counter(level for party in parties for level in party.levels[name])
-    return tuple(sorted(level for level, count in owners.items() if count > 1 or len(parties) == 1))
+    owners = Counter[str]()
+    for party in parties:
+        owners.update(party.levels[name].keys())
+    needed = min(2, len(parties))  # a single party has nobody to tell
+    return tuple(sorted(level for level, count in owners.items() if count >= needed))
 
 
 def level_problems(name: str, levels: Sequence[str], parties: Sequence[Survey]) -> list[str]:
@@ -42,7 +44,7 @@ def level_problems(name: str, levels: Sequence[str], parties: Sequence[Survey]) 
 
 
 def level_warnings(
-    configuration: Configuration, name: str, levels: Sequence[str], surveys: dict[str, Survey]
+    configuration: Configuration, name: str, *, levels: Sequence[str], surveys: dict[str, Survey]
 ) -> list[str]:
     """What the operator should know about a categorical column.
 
@@ -52,65 +54,79 @@ def level_warnings(
         levels: Its levels, from `choose_levels`.
         surveys: Every source's data, by owner.
     """
-    parties = [found for found in surveys.values() if found.source.is_party]
-    column, warnings = f'categorical column "{name}"', []
     if isinstance(configuration.categorical, dict):
-        seen = {level for found in surveys.values() for level in found.levels[name]}
-        unused = [f'"{level}"' for level in levels if level not in seen]
-        if unused:
-            warnings.append(
-                f"{column}: listed levels that no row has: {few(unused)}; look for another spelling"
-            )
+        warnings = _listed_in_vain(name, levels, surveys)
     else:
-        warnings += _none_of_these(column, name, levels, surveys=surveys)
-        warnings += _many_numbers(column, levels)
-    if len({level for party in parties for level in party.levels[name]}) == 1:
+        warnings = [*_none_of_these(name, levels, surveys), *_many_numbers(name, levels)]
+    if len(_levels_of(name, _parties_in(surveys))) == 1:
         warnings.append(f'column "{name}" has the same value everywhere, and tells nothing')
     return warnings
 
 
-def _none_of_these(
-    column: str, name: str, levels: Sequence[str], *, surveys: dict[str, Survey]
-) -> list[str]:
-    parties = [found for found in surveys.values() if found.source.is_party]
-    unknown, warnings = _unknown(name, levels, parties), []
+def _parties_in(surveys: dict[str, Survey]) -> list[Survey]:
+    return [survey for survey in surveys.values() if survey.source.is_party]
+
+
+def _levels_of(name: str, surveys: Iterable[Survey]) -> set[str]:
+    """All levels of a column that somebody's rows have."""
+    levels: set[str] = set()
+    for survey in surveys:
+        levels.update(survey.levels[name])
+    return levels
+
+
+def _listed_in_vain(name: str, levels: Sequence[str], surveys: dict[str, Survey]) -> list[str]:
+    present = _levels_of(name, surveys.values())
+    unused = [f'"{level}"' for level in levels if level not in present]
+    if not unused:
+        return []
+    return [
+        f'categorical column "{name}": listed levels that no row has: {few(unused)}; look for'
+        " another spelling"
+    ]
+
+
+def _none_of_these(name: str, levels: Sequence[str], surveys: dict[str, Survey]) -> list[str]:
+    """Levels that models do not know: the parties', and those of the test data."""
+    column = f'categorical column "{name}"'
+    warnings = []
+    unknown = _unknown(name, levels, _parties_in(surveys))
     if unknown and PUBLIC in surveys:
         warnings.append(
             f'{column}: levels that public data lack ({few(unknown)}) count as "none of these";'
-            f" {REMEDY}, or add rows"
-            " with them to the public data"
+            f" {REMEDY}, or add rows with them to the public data"
         )
     elif unknown:
         warnings.append(
             f"{column}: levels that occur at one party only ({few(unknown)}) are not told to the"
-            " others; they count as"
-            f' "none of these" ({REMEDY})'
+            f' others; they count as "none of these" ({REMEDY})'
         )
-    tested = _unknown(name, levels, [surveys[TEST]]) if TEST in surveys else []
-    if tested:
-        warnings.append(
-            f'{column}: levels that models do not know ({few(tested)}) count as "none of these";'
-            f" {REMEDY}"
-        )
+    if TEST in surveys:
+        tested = _unknown(name, levels, [surveys[TEST]])
+        if tested:
+            warnings.append(
+                f'{column}: levels that models do not know ({few(tested)}) count as "none of'
+                f' these"; {REMEDY}'
+            )
     return warnings
 
 
-def _unknown(name: str, levels: Sequence[str], sources: Sequence[Survey]) -> list[str]:
+def _unknown(name: str, levels: Sequence[str], surveys: Sequence[Survey]) -> list[str]:
     """The levels of some sources that models do not know, and whose they are; each once."""
     owners: dict[str, str] = {}
-    for found in sources:
-        for level in found.levels[name]:
+    for survey in surveys:
+        for level in survey.levels[name]:
             if level not in levels:
-                owners.setdefault(level, found.source.owner)
+                owners.setdefault(level, survey.source.owner)
     return [f'"{level}" of {owner}' for level, owner in sorted(owners.items())]
 
 
-def _many_numbers(column: str, levels: Sequence[str]) -> list[str]:
+def _many_numbers(name: str, levels: Sequence[str]) -> list[str]:
     if len(levels) <= MANY_NUMBERS or not all(_is_number(level) for level in levels):
         return []
     return [
-        f"{column} has {len(levels)} levels, all of them numbers; if it is a quantity, do not list"
-        " it there"
+        f'categorical column "{name}" has {len(levels)} levels, all of them numbers; if it is a'
+        " quantity, do not list it there"
     ]
 
 

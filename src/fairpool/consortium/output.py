@@ -1,19 +1,15 @@
-"""What a run writes: the operator's folder and one folder per party, all of it at once or none of
-it.
-"""
+"""What a run gives: the operator's files and each party's, as bytes; `writing` writes them."""
 
 import csv
-import ctypes
+import hashlib
 import io
 import json
 import os
 import re
-import shutil
 import tomllib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,25 +17,21 @@ import numpy as np
 from fairpool import __about__
 from fairpool.coalitions import members
 from fairpool.consortium.configuration import FILE_NAME
-from fairpool.consortium.run import Run
-from fairpool.consortium.scrutiny import FEW_ROWS
-from fairpool.consortium.tables import sha256
-from fairpool.errors import DataError
+from fairpool.consortium.scrutiny import FEW_ROWS, Run
 from fairpool.model_kinds import KINDS, Disclosure
 from fairpool.realisation import ModelReward
+from fairpool.realisation.reward_file import reward_bytes
 from fairpool.report.letter import Letter, render_letter
 from fairpool.report.report import Context, render_report
 
 REWARD_FILE = "reward.safetensors"
 NO_OPTIMUM = (
     "The search for the model's hyperparameters did not end at an optimum, so that another model"
-    " may fit the data"
-    " better. Everybody's values and rewards depend on them. The operator's report says what"
-    " happened."
+    " may fit the data better. Everybody's values and rewards depend on them. The operator's report"
+    " says what happened."
 )
 """What a letter says where learning ended early, or at the end of the range searched."""
 
-AT_FDCWD, RENAME_EXCHANGE = -100, 2
 RESERVED = {
     "CON",
     "PRN",
@@ -50,49 +42,18 @@ RESERVED = {
 """Names that some systems do not allow."""
 
 
-def refuse_output(out: Path, force: bool) -> None:
-    """Refuse a place that cannot be written to, before anything is computed, and to replace
-    anything unless told to.
-
-    What is replaced is only what a run of ours wrote.
-    """
-    above = next(folder for folder in out.absolute().parents if folder.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise DataError(
-            f"{out}: cannot be written, as {above} is no folder to write in; give another --out"
-        )
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    if not force:
-        raise DataError(f"{out} exists already; give another --out, or --force to replace it")
-    if not (out / "operator" / "result.json").is_file():
-        raise DataError(
-            f"{out} exists and is not the output of a run; --force replaces only that; give another"
-            " --out"
-        )
+def render(run: Run) -> dict[str, bytes]:
+    """Every file that a run gives, by path: the operator's folder and one folder per party."""
+    files = {f"operator/{name}": content for name, content in _operator_files(run).items()}
+    for i, folder in enumerate(folder_names(run.collaboration.game.names)):
+        for name, content in _party_files(run, i).items():
+            files[f"parties/{folder}/{name}"] = content
+    return files
 
 
-def write_output(run: Run, out: Path, force: bool) -> None:
-    """Write everything to a folder beside `out`, then put it in its place in one step."""
-    refuse_output(out, force)
-    partial = out.parent / f".{out.name}.partial-{os.getpid()}"
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(out)
-        partial.mkdir(mode=0o700)
-        _write_operator(run, partial / "operator")
-        _write_parties(run, partial / "parties")
-        _put_in_place(partial, out)
-    except OSError as error:
-        raise DataError(
-            f"{out}: cannot be written ({error.strerror or error}); give another --out"
-        ) from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _write_operator(run: Run, folder: Path) -> None:
-    folder.mkdir()
+def _operator_files(run: Run) -> dict[str, bytes]:
+    """What the operator alone may see, by name."""
+    folders = folder_names(run.collaboration.game.names)
     context = Context(
         title=run.preparation.configuration.name,
         origin=run.built.origin,
@@ -100,38 +61,49 @@ def _write_operator(run: Run, folder: Path) -> None:
         residuals=run.residuals,
         scores=run.scores,
         warnings=run.warnings,
-        folders=tuple(f"parties/{name}" for name in folder_names(run.collaboration.game.names)),
+        folders=tuple(f"parties/{folder}" for folder in folders),
     )
-    (folder / "report.html").write_text(render_report(run.collaboration, context), encoding="utf-8")
-    (folder / "result.json").write_text(
-        json.dumps(result_of(run), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    )
-    (folder / "values.csv").write_text(_values_csv(run), encoding="utf-8")
-    (folder / "seed.txt").write_text(f"{run.seed}\n")
-    (folder / FILE_NAME).write_text(_configuration_as_used(run), encoding="utf-8")
-    home = run.preparation.folder
-    files = [file for source in run.preparation.sources for file in source.files]
-    lines = [f"{run.preparation.hashes[file]}  {os.path.relpath(file, home)}\n" for file in files]
-    (folder / "inputs.sha256").write_text("".join(lines), encoding="utf-8")
+    result = json.dumps(result_of(run), indent=1, ensure_ascii=False, allow_nan=False)
+    texts = {
+        "report.html": render_report(run.collaboration, context),
+        "result.json": result + "\n",
+        "values.csv": _values_csv(run),
+        "seed.txt": f"{run.seed}\n",
+        FILE_NAME: _configuration_as_used(run),
+        "inputs.sha256": _hashes_of_inputs(run),
+    }
+    return {name: text.encode() for name, text in texts.items()}
 
 
-def _write_parties(run: Run, folder: Path) -> None:
-    result, configuration = run.collaboration, run.preparation.configuration
-    for i, name in enumerate(folder_names(result.game.names)):
-        own = folder / name
-        own.mkdir(parents=True)
-        reward = replace(result.models[i], encoding=run.preparation.encoding)
-        reward.save(own / REWARD_FILE, share_inputs=configuration.rewards.share_inputs)
-        text = Letter(
-            title=configuration.name,
-            target=configuration.target,
-            scale=run.preparation.encoding.scale,
-            file=REWARD_FILE,
-            sha256=sha256(own / REWARD_FILE),
-            reveals=reveals(run, i),
-            notes=() if run.built.optimum_reached else (NO_OPTIMUM,),
-        )
-        (own / "letter.html").write_text(render_letter(result, i, text), encoding="utf-8")
+def _hashes_of_inputs(run: Run) -> str:
+    """The SHA-256 of every file that was looked at, in the format of sha256sum."""
+    lines = []
+    for survey in run.preparation.surveys:
+        for file in survey.source.files:
+            path = os.path.relpath(file, run.preparation.folder)
+            lines.append(f"{survey.contents[file].sha256}  {path}\n")
+    return "".join(lines)
+
+
+def _party_files(run: Run, i: int) -> dict[str, bytes]:
+    """What is handed out to party i, by name."""
+    configuration = run.preparation.configuration
+    encoding = run.preparation.encoding
+    reward = reward_bytes(
+        replace(run.collaboration.models[i], encoding=encoding),
+        share_inputs=configuration.rewards.share_inputs,
+    )
+    letter = Letter(
+        title=configuration.name,
+        target=configuration.target,
+        scale=encoding.scale,
+        file=REWARD_FILE,
+        sha256=hashlib.sha256(reward).hexdigest(),
+        reveals=reveals(run, i),
+        notes=() if run.built.optimum_reached else (NO_OPTIMUM,),
+    )
+    page = render_letter(run.collaboration, i, letter)
+    return {REWARD_FILE: reward, "letter.html": page.encode()}
 
 
 def reveals(run: Run, i: int) -> tuple[str, ...]:
@@ -183,17 +155,16 @@ def _contents(reward: ModelReward, disclosure: Disclosure) -> str:
 
 def result_of(run: Run) -> dict[str, Any]:
     """The run as plain JSON."""
-    found = run.collaboration.to_dict()
+    collaboration = run.collaboration.to_dict()
     folders = folder_names(run.collaboration.game.names)
-    for party, folder, residual in zip(
-        found["parties"], folders, run.residuals.tolist(), strict=True
-    ):
+    residuals = run.residuals.tolist()
+    for party, folder, residual in zip(collaboration["parties"], folders, residuals, strict=True):
         party["folder"] = f"parties/{folder}"
         party["label_residual"] = residual if np.isfinite(residual) else None
     return {
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,
-        **found,
+        **collaboration,
         "warnings": list(run.warnings),
         "model": {
             "origin": run.built.origin,
@@ -209,20 +180,23 @@ def _values_csv(run: Run) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([*game.names, "value"])
+    everybody = tuple(range(game.n))
     if game.enumerable:
         coalitions = [members(mask) for mask in range(1 << game.n)]
     else:  # too many to list: each alone, and all together
-        coalitions = [*((i,) for i in range(game.n)), tuple(range(game.n))]
+        coalitions = [*((i,) for i in everybody), everybody]
     for C in coalitions:
-        writer.writerow([*(int(i in C) for i in range(game.n)), repr(game.value(C))])
+        is_member = [int(i in C) for i in everybody]
+        writer.writerow([*is_member, repr(game.value(C))])
     return stream.getvalue()
 
 
 def _configuration_as_used(run: Run) -> str:
     """The operator's file as it was read, with what the command line changed at the top."""
     text = run.preparation.text
-    asked = tomllib.loads(text).get("rewards", {}).get("rho", "stable")
-    return f"# As used by this run: rho = {run.collaboration.rho!r} (asked for: {asked!r} in this file)\n{text}"
+    in_file = tomllib.loads(text).get("rewards", {}).get("rho", "stable")
+    rho = run.collaboration.rho
+    return f"# As used by this run: rho = {rho!r} (asked for: {in_file!r} in this file)\n{text}"
 
 
 def folder_names(names: Sequence[str]) -> list[str]:
@@ -231,57 +205,18 @@ def folder_names(names: Sequence[str]) -> list[str]:
     >>> folder_names(["Hospital A", "../x", "hospital a"])
     ['Hospital-A', 'x', 'hospital-a-2']
     """
-    found: list[str] = []
+    folders: list[str] = []
+    taken: set[str] = set()
     for name in names:
         plain = unicodedata.normalize("NFKC", name)
         slug = re.sub(r"[^\w.-]+", "-", plain).strip("-._")[:80] or "party"
-        slug = f"party-{slug}" if slug.split(".")[0].upper() in RESERVED else slug
-        taken, number = {f.casefold() for f in found}, 2
+        if slug.split(".")[0].upper() in RESERVED:
+            slug = f"party-{slug}"
         unique = slug
+        number = 2
         while unique.casefold() in taken:
-            unique, number = f"{slug}-{number}", number + 1
-        found.append(unique)
-    return found
-
-
-def _put_in_place(partial: Path, out: Path) -> None:
-    """Move `partial` to `out`; an output that is there is swapped for the new one in one step where the system can."""
-    if not out.exists():
-        os.rename(partial, out)
-        return
-    if not any(out.iterdir()):
-        out.rmdir()
-        os.rename(partial, out)
-        return
-    if not _exchange(partial, out):
-        old = out.parent / f".{out.name}.old-{os.getpid()}"
-        os.rename(out, old)
-        os.rename(partial, out)
-        shutil.rmtree(old, ignore_errors=True)
-
-
-def _remove_leftovers(out: Path) -> None:
-    """Remove what killed runs left beside `out`: folders that name a process which is no more."""
-    for leftover in out.parent.glob(f".{out.name}.partial-*"):
-        process = leftover.name.rpartition("-")[2]
-        if process.isdigit() and not _is_running(int(process)):
-            shutil.rmtree(leftover, ignore_errors=True)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return process != os.getpid()
-
-
-def _exchange(a: Path, b: Path) -> bool:
-    """Swap two folders atomically (Linux's renameat2); False where that cannot be done."""
-    try:
-        rename = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError):
-        return False
-    return bool(rename(AT_FDCWD, os.fsencode(a), AT_FDCWD, os.fsencode(b), RENAME_EXCHANGE) == 0)
+            unique = f"{slug}-{number}"
+            number += 1
+        folders.append(unique)
+        taken.add(unique.casefold())
+    return folders

@@ -1,24 +1,26 @@
 """What a party does with its reward: look at it, and predict with it."""
 
 import csv
+import hashlib
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairpool.compute.files import write_atomically
 from fairpool.compute.workers import Progress, Workers, no_progress
 from fairpool.consortium.fault_texts import fault_texts
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import survey
-from fairpool.consortium.tables import Source, column_names, read_batches, sha256
+from fairpool.consortium.intake import Survey, survey
+from fairpool.consortium.reading import Piece, Reading, contents_of, refuse_changed
+from fairpool.consortium.tables import Source, column_names
 from fairpool.contributions.estimates import Z_95
 from fairpool.errors import DataError
 from fairpool.model_kinds import kind_of
 from fairpool.notes import Note
 from fairpool.realisation import load_reward
+from fairpool.realisation.reward_file import decode_reward
 from fairpool.tables.encoding import CategoryColumn, TableEncoding
 
 COLUMNS = ("standard_deviation", "lower_95", "upper_95")
@@ -39,20 +41,16 @@ class Predictions:
     notes: tuple[Note, ...] = ()
 
 
-def predict_file(
-    reward_file: Path, data: Path, out: Path | None, progress: Progress = no_progress
-) -> Predictions:
-    """Predict every row of a table: mean, standard deviation and 95% interval, in the target's own
-    units.
+def predict_file(reward_file: Path, data: Path, progress: Progress = no_progress) -> Predictions:
+    """Predict every row of a table: mean, standard deviation and 95% interval.
+
+    The numbers are in the target's own units. A level that the model does not know is treated as
+    none of the known ones, with a note for its column.
 
     Args:
         reward_file: The model.
         data: The table, which may be a folder or a pattern.
-        out: A CSV file to write, atomically.
         progress: Called as rows are done.
-
-    A level that the model does not know is treated as none of the known ones, with a note for its
-    column.
     """
     reward = load_reward(reward_file)
     if reward.encoding is None:
@@ -60,37 +58,54 @@ def predict_file(
             f"{reward_file}: it knows no column names; use fairpool.load_reward in Python instead"
         )
     encoding = reward.encoding
-    source = Source.find("data to predict", str(data), Path(), remedy="give another --data")
-    if (
-        out is not None
-        and out.exists()
-        and any(out.samefile(file) for file in (reward_file, *source.files))
-    ):
-        raise DataError(f"{out} is the reward or the data itself; give another --out")
-    notes = _look_at_data(source, encoding, progress)
+    source = find_data(data)
+    seen, notes = _look_at_data(source, encoding, progress)
     rows: list[list[float]] = []
     for file in source.files:
-        for batch in read_batches(file, encoding.numbers, encoding.categories):
+        reading = Reading(
+            piece=Piece(file=file), numbers=encoding.numbers, texts=encoding.categories
+        )
+        for batch in reading:
             mean, variance = encoding.decode(*reward.predict(encoding.encode(batch.columns)))
             deviation = np.sqrt(variance)
-            rows += np.column_stack(
-                [mean, deviation, mean - Z_95 * deviation, mean + Z_95 * deviation]
-            ).tolist()
+            lower = mean - Z_95 * deviation
+            upper = mean + Z_95 * deviation
+            rows += np.column_stack([mean, deviation, lower, upper]).tolist()
             progress(f"predicting {file.name}", len(rows))
-    predictions = Predictions(names=(encoding.target, *COLUMNS), rows=rows, notes=tuple(notes))
-    if out is not None:
-        write_atomically(out, as_csv(predictions).encode())
-    return predictions
+        contents = contents_of(source.owner, [reading.passage])
+        refuse_changed(source.owner, contents, seen.contents)
+    return Predictions(names=(encoding.target, *COLUMNS), rows=rows, notes=tuple(notes))
 
 
-def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -> list[Note]:
-    """Refuse what cannot be predicted, with every problem; note levels that the model does not know."""
-    levels = {
-        column.name: column.levels
-        for column in encoding.columns
-        if isinstance(column, CategoryColumn)
-    }
-    columns = Columns(encoding.numbers, encoding.categories, levels=levels, chosen=False)
+def find_data(data: Path) -> Source:
+    """The files that a path, folder or pattern stands for."""
+    return Source.find("data to predict", str(data), Path(), remedy="give another --data")
+
+
+def refuse_own_files(out: Path, reward_file: Path, data: Path) -> None:
+    """Refuse to write predictions over the reward or the data that they are made from."""
+    if not out.exists():
+        return
+    if any(out.samefile(file) for file in (reward_file, *find_data(data).files)):
+        raise DataError(f"{out} is the reward or the data itself; give another --out")
+
+
+class _LookedAt(NamedTuple):
+    """What was seen of the data, and what the reader should know about it."""
+
+    survey: Survey
+    notes: list[Note]
+
+
+def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -> _LookedAt:
+    """Refuse what cannot be predicted, with every problem; note levels that are not known."""
+    levels = {}
+    for column in encoding.columns:
+        if isinstance(column, CategoryColumn):
+            levels[column.name] = column.levels
+    columns = Columns(
+        numbers=encoding.numbers, texts=encoding.categories, levels=levels, chosen=False
+    )
     problems: list[str] = []
     for file in source.files:
         try:
@@ -99,19 +114,19 @@ def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -
             problems += error.problems
     if problems:
         raise DataError(*problems)
-    found = survey(source, columns, Workers(progress=progress))
-    problems = fault_texts(
-        found.faults, columns, "fill it in" if found.missing.total() == 1 else "fill them in"
-    )
+    seen = survey(source, columns, Workers(progress=progress))
+    remedy = "fill it in" if seen.missing.total() == 1 else "fill them in"
+    problems = fault_texts(seen.faults, columns, remedy)
     if problems:
         raise DataError(*(f"{source.owner}: {problem}" for problem in problems))
     notes = []
     for column in encoding.columns:
-        unknown = found.unknown.get(column.name)
-        if unknown and isinstance(column, CategoryColumn):
-            text = f'{unknown.first}, column "{column.name}": {column.unknown_text(unknown.counts, unknown.rows)}'
+        unknown = seen.unknown.get(column.name)
+        if unknown is not None and isinstance(column, CategoryColumn):
+            what = column.unknown_text(unknown.counts, unknown.rows)
+            text = f'{unknown.first}, column "{column.name}": {what}'
             notes.append(Note(code="unknown level", text=text))
-    return notes
+    return _LookedAt(seen, notes)
 
 
 def as_csv(predictions: Predictions) -> str:
@@ -123,9 +138,14 @@ def as_csv(predictions: Predictions) -> str:
     return stream.getvalue()
 
 
-def describe_reward(file: Path) -> dict[str, Any]:
-    """What a reward file is, in words and numbers."""
-    reward = load_reward(file)
+def describe_reward(content: bytes, name: str) -> dict[str, Any]:
+    """What a reward file is, in words and numbers.
+
+    Args:
+        content: The file's bytes.
+        name: What errors call it.
+    """
+    reward = decode_reward(content, name)
     noise, on_others = reward.mechanism.words.inspected(reward.level)
     encoding = reward.encoding
     return {
@@ -137,5 +157,5 @@ def describe_reward(file: Path) -> dict[str, Any]:
         "rho": reward.rho,
         noise: on_others,
         "others' inputs": "contained" if reward.holds_inputs_of_others else "not contained",
-        "sha256": sha256(file),
+        "sha256": hashlib.sha256(content).hexdigest(),
     }

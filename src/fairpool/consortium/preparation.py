@@ -1,11 +1,9 @@
-"""Everything that can be known before computing: the configuration, the files, and how tables
-become numbers.
+"""Everything that can be known before computing: configuration, files, how tables become numbers.
 
 All problems are found at once, so that an operator can write to all parties in one go.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -18,23 +16,33 @@ from fairpool.consortium.columns import (
     unused_warnings,
     wanted_columns,
 )
-from fairpool.consortium.configuration import Configuration, read_configuration
-from fairpool.consortium.intake import Moments, Survey, survey, survey_problems
-from fairpool.consortium.levels import choose_levels, level_problems, level_warnings
-from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names, sha256
-from fairpool.errors import ConfigurationError, DataError, FairpoolError
+from fairpool.consortium.configuration import (
+    Configuration,
+    ConfigurationFile,
+    read_configuration,
+)
+from fairpool.consortium.intake import Survey, survey, survey_problems
+from fairpool.consortium.request import RunRequest
+from fairpool.consortium.scaling import fix_encoding
+from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names
+from fairpool.errors import ConfigurationError, FairpoolError
 from fairpool.model_kinds import KINDS
 from fairpool.notes import Note, notes_of, texts_of
-from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
+from fairpool.tables.encoding import TableEncoding
 
 T = TypeVar("T")
+Problems = dict[str, list[str]]
+"""What is wrong with each owner's data, in the configuration's order."""
+Heads = dict[Path, tuple[str, ...]]
+"""The column names of every file that can be opened."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Preparation:
     """A collaboration that can be run.
 
     Attributes:
+        request: What was asked for.
         folder: Where the configuration file is; its paths are relative to it.
         configuration: What it says.
         text: The file as it was read.
@@ -42,10 +50,10 @@ class Preparation:
         parties: Each party's data, surveyed, in the configuration's order.
         public: The public data, if any.
         test: The test data, if any.
-        hashes: The SHA-256 of every file, from before it was looked at.
         notes: What the operator should know.
     """
 
+    request: RunRequest
     folder: Path
     configuration: Configuration
     text: str
@@ -53,7 +61,6 @@ class Preparation:
     parties: tuple[Survey, ...]
     public: Survey | None
     test: Survey | None
-    hashes: dict[Path, str]
     notes: tuple[Note, ...]
 
     @property
@@ -62,103 +69,119 @@ class Preparation:
         return texts_of(self.notes)
 
     @property
-    def sources(self) -> tuple[Source, ...]:
-        """Every file that is read."""
-        return tuple(s.source for s in (*self.parties, self.public, self.test) if s is not None)
+    def surveys(self) -> tuple[Survey, ...]:
+        """All data: the parties', then public and test data."""
+        others = [survey for survey in (self.public, self.test) if survey is not None]
+        return (*self.parties, *others)
 
 
-def prepare(folder: Path, workers: Workers | None = None) -> Preparation:
+def prepare(request: RunRequest, workers: Workers | None = None) -> Preparation:
     """Read the configuration and look at all data once; refuse with every problem that is found.
 
     Problems of the configuration come first, then those of each source in the configuration's
     order.
+
+    Args:
+        request: What is asked for.
+        workers: Who looks at the tables, and who is told about it.
     """
     workers = workers or Workers()
-    file = read_configuration(folder)
+    file = read_configuration(request.configuration)
+    folder = _folder_of(request.configuration, workers)
+    findings = _look_at_everything(file.configuration, folder, workers)
+    _refuse_problems(file, findings)
     configuration = file.configuration
-    folder = folder if folder.is_dir() else folder.parent
-    if is_dask(workers.executor):
-        folder = folder.resolve()  # workers are in other folders, if not on other machines
-    owners = [owner for owner, _ in _wanted_data(configuration)]
-    problems: dict[str, list[str]] = {owner: [] for owner in owners}
-    sources = _find_sources(configuration, folder, problems)
-    hashes = _hashes(sources)
-    heads = _read_heads(sources, problems)
-    own = {file: heads[file] for s in sources if s.is_party for file in s.files if file in heads}
-    features = choose_features(configuration, own)
-    columns = wanted_columns(configuration, features)
-    surveys: dict[str, Survey] = {}
-    for source in sources:
-        # What can be looked at is, even where other files have problems: all of them are to be told
-        # at once.
-        readable = replace(source, files=tuple(file for file in source.files if file in heads))
-        found = _try(problems[source.owner], survey, readable, columns, workers)
-        if found is not None and readable.files:
-            surveys[source.owner] = found
-            problems[source.owner] += survey_problems(
-                found, columns, may_miss=configuration.missing == "drop"
-            )
-    general = [*file.problems, *_privacy_problems(configuration)]
-    if own:
-        general += column_problems(configuration, features, list(heads))
-    if not any(problems.values()):
-        general += _few_rows_problems(configuration, surveys)
-    _refuse(general, *problems.values())
-    parties = tuple(surveys[_owner(p.name)] for p in configuration.parties)
-    names = {_owner(party.name): party.name for party in configuration.parties}
-    public, test = surveys.get(PUBLIC), surveys.get(TEST)
-    encoding, notes = _fix_encoding(configuration, features, surveys)
-    notes += notes_of("unused column", unused_warnings(configuration, features, own))
-    notes += notes_of("row numbers", row_number_warnings(configuration, features, parties))
-    for owner, found in surveys.items():
-        if found.dropped:
-            text = f"{owner}: {found.dropped} row(s) with missing values are left out"
-            notes.append(Note(code="dropped rows", party=names.get(owner), text=text))
-    notes += notes_of("identical files", _identical_files(sources, hashes))
+    features = findings.features
+    surveys = findings.surveys
+    parties = tuple(surveys[_owner(party.name)] for party in configuration.parties)
+    encoding, encoding_notes = fix_encoding(configuration, features, surveys)
+    unused = unused_warnings(configuration, features, findings.party_heads)
+    row_numbers = row_number_warnings(configuration, features, parties)
+    notes = [
+        *encoding_notes,
+        *notes_of("unused column", unused),
+        *notes_of("row numbers", row_numbers),
+        *_dropped_rows_notes(configuration, surveys),
+        *notes_of("identical files", _identical_files(surveys)),
+    ]
     return Preparation(
+        request=request,
         folder=folder,
         configuration=configuration,
         text=file.text,
         encoding=encoding,
         parties=parties,
-        public=public,
-        test=test,
-        hashes=hashes,
+        public=surveys.get(PUBLIC),
+        test=surveys.get(TEST),
         notes=tuple(notes),
     )
 
 
-def refuse_changed_files(preparation: Preparation) -> None:
-    """Refuse to go on where a file is not what was looked at: values and models would be of other
-    data.
+def _folder_of(configuration: Path, workers: Workers) -> Path:
+    """The folder that paths are relative to."""
+    folder = configuration if configuration.is_dir() else configuration.parent
+    if is_dask(workers.executor):
+        return folder.resolve()  # workers are in other folders, if not on other machines
+    return folder
 
-    To be called when all files were read for the last time: a file that is the same before and
-    after was so between, unless somebody put it back in the meantime.
+
+@dataclass(frozen=True, kw_only=True)
+class _Findings:
+    """What was found by looking at all files.
+
+    Attributes:
+        problems: What is wrong with each owner's data, in the configuration's order.
+        heads: The column names of every file that can be opened.
+        party_heads: Those of the parties' files.
+        features: The input columns.
+        surveys: Every source's data, by owner; what could not be looked at is lacking.
     """
-    now = _hashes(preparation.sources)
-    problems = [
-        f"{source.owner}: {file} was changed while it was read; leave it alone and run again"
-        for source in preparation.sources
-        for file in source.files
-        if now.get(file) != preparation.hashes[file]
-    ]
-    if problems:
-        raise DataError(*problems)
+
+    problems: Problems
+    heads: Heads
+    party_heads: Heads
+    features: tuple[str, ...]
+    surveys: dict[str, Survey]
 
 
-def _hashes(sources: Sequence[Source]) -> dict[Path, str]:
-    """The SHA-256 of every file that can be read; what cannot be is told by who looks at it."""
-    hashes = {}
+def _look_at_everything(configuration: Configuration, folder: Path, workers: Workers) -> _Findings:
+    """Find all files, read their heads, and then all of what can be read."""
+    problems: Problems = {owner: [] for owner, _ in _wanted_data(configuration)}
+    sources = _find_sources(configuration, folder, problems)
+    heads = _read_heads(sources, problems)
+    party_heads = _heads_of_parties(sources, heads)
+    features = choose_features(configuration, party_heads)
+    columns = wanted_columns(configuration, features)
+    surveys = {}
     for source in sources:
-        for file in source.files:
-            with suppress(OSError):
-                hashes[file] = sha256(file)
-    return hashes
+        # What can be looked at is, even where other files have problems: all of them are to be told
+        # at once.
+        readable = replace(source, files=tuple(file for file in source.files if file in heads))
+        seen = _try(problems[source.owner], survey, readable, columns, workers)
+        if seen is not None and readable.files:
+            surveys[source.owner] = seen
+            may_miss = configuration.missing == "drop"
+            problems[source.owner] += survey_problems(seen, columns, may_miss=may_miss)
+    return _Findings(
+        problems=problems,
+        heads=heads,
+        party_heads=party_heads,
+        features=features,
+        surveys=surveys,
+    )
 
 
-def _refuse(*problems: list[str]) -> None:
-    """Raise all problems, if there are any."""
-    every = [problem for some in problems for problem in some]
+def _refuse_problems(file: ConfigurationFile, findings: _Findings) -> None:
+    """Refuse with every problem: those of the configuration first, then owner by owner."""
+    configuration = file.configuration
+    general = [*file.problems, *_privacy_problems(configuration)]
+    if findings.party_heads:
+        general += column_problems(configuration, findings.features, list(findings.heads))
+    if not any(findings.problems.values()):
+        general += _few_rows_problems(configuration, findings.surveys)
+    every = general
+    for problems in findings.problems.values():
+        every += problems
     if every:
         raise ConfigurationError(*every)
 
@@ -168,6 +191,7 @@ def _owner(name: str) -> str:
 
 
 def _try(problems: list[str], function: Callable[..., T], *arguments: object) -> T | None:
+    """What a function gives; None, and more problems, where it refuses."""
     try:
         return function(*arguments)
     except FairpoolError as error:
@@ -191,32 +215,41 @@ def _privacy_problems(configuration: Configuration) -> list[str]:
 def _wanted_data(configuration: Configuration) -> list[tuple[str, str]]:
     """Whose data there are, and where, in the configuration's order."""
     wanted = [(_owner(party.name), party.data) for party in configuration.parties]
-    wanted += [(PUBLIC, configuration.public.data)] if configuration.public else []
-    wanted += [(TEST, configuration.test.data)] if configuration.test else []
+    if configuration.public is not None:
+        wanted.append((PUBLIC, configuration.public.data))
+    if configuration.test is not None:
+        wanted.append((TEST, configuration.test.data))
     return wanted
 
 
-def _find_sources(
-    configuration: Configuration, folder: Path, problems: dict[str, list[str]]
-) -> list[Source]:
-    wanted = _wanted_data(configuration)
-    found = [_try(problems[owner], Source.find, owner, data, folder) for owner, data in wanted]
-    return [source for source in found if source is not None]
+def _find_sources(configuration: Configuration, folder: Path, problems: Problems) -> list[Source]:
+    sources = []
+    for owner, data in _wanted_data(configuration):
+        source = _try(problems[owner], Source.find, owner, data, folder)
+        if source is not None:
+            sources.append(source)
+    return sources
 
 
-def _read_heads(
-    sources: Sequence[Source], problems: dict[str, list[str]]
-) -> dict[Path, tuple[str, ...]]:
-    """The column names of every file that can be opened."""
+def _read_heads(sources: Sequence[Source], problems: Problems) -> Heads:
     heads = {}
     for source in sources:
-        found: list[str] = []
+        unreadable: list[str] = []
         for file in source.files:
-            names = _try(found, column_names, file)
+            names = _try(unreadable, column_names, file)
             if names is not None:
                 heads[file] = names
-        problems[source.owner] += [f"{source.owner}: {problem}" for problem in found]
+        problems[source.owner] += [f"{source.owner}: {problem}" for problem in unreadable]
     return heads
+
+
+def _heads_of_parties(sources: Sequence[Source], heads: Heads) -> Heads:
+    own = {}
+    for source in sources:
+        for file in source.files:
+            if source.is_party and file in heads:
+                own[file] = heads[file]
+    return own
 
 
 def _few_rows_problems(configuration: Configuration, surveys: dict[str, Survey]) -> list[str]:
@@ -235,60 +268,23 @@ def _few_rows_problems(configuration: Configuration, surveys: dict[str, Survey])
     ]
 
 
-def _identical_files(sources: Sequence[Source], hashes: dict[Path, str]) -> list[str]:
+def _dropped_rows_notes(configuration: Configuration, surveys: dict[str, Survey]) -> Iterator[Note]:
+    """Whose rows are left out, since something is missing in them."""
+    names = {_owner(party.name): party.name for party in configuration.parties}
+    for owner, seen in surveys.items():
+        if seen.dropped:
+            text = f"{owner}: {seen.dropped} row(s) with missing values are left out"
+            yield Note(code="dropped rows", party=names.get(owner), text=text)
+
+
+def _identical_files(surveys: dict[str, Survey]) -> list[str]:
     """Files of the same content, which somebody sent or named twice."""
-    seen: dict[str, tuple[str, Path]] = {}
+    first_with: dict[str, tuple[str, Path]] = {}
     texts = []
-    for source in sources:
-        for file in source.files:
-            owner, other = seen.setdefault(hashes[file], (source.owner, file))
-            if other != file or owner != source.owner:
-                texts.append(f"{source.owner}: {file} is the same as {other} of {owner}")
+    for owner, seen in surveys.items():
+        for file in seen.source.files:
+            sha256 = seen.contents[file].sha256
+            first_owner, first_file = first_with.setdefault(sha256, (owner, file))
+            if first_file != file or first_owner != owner:
+                texts.append(f"{owner}: {file} is the same as {first_file} of {first_owner}")
     return texts
-
-
-def _fix_encoding(
-    configuration: Configuration, features: Sequence[str], surveys: dict[str, Survey]
-) -> tuple[TableEncoding, list[Note]]:
-    """Scaling from public data, or else from all parties' training data; test rows never take part."""
-    parties, public = (
-        [surveys[_owner(party.name)] for party in configuration.parties],
-        surveys.get(PUBLIC),
-    )
-    moments, problems, notes = Moments(), list[str](), list[Note]()
-    for found in [public] if public else parties:
-        moments.merge(found.moments)
-    means, scales = moments.mean.tolist(), moments.deviation.tolist()
-    if public is None:
-        # They go into every reward file, and from exact sums over all rows a party could subtract
-        # its own.
-        means, scales = rounded_scaling(means, scales)
-    target, columns = configuration.target, list[NumberColumn | CategoryColumn]()
-    if scales[-1] == 0:
-        problems.append(
-            f'the target "{target}" has the same value everywhere; there is nothing to learn'
-        )
-    numbers = [name for name in features if name not in configuration.categorical]
-    for name in features:
-        if name in numbers:
-            at = numbers.index(name)
-            columns.append(NumberColumn(name, means[at], scales[at] or 1.0))
-            if scales[at] == 0:
-                text = f'column "{name}" has the same value everywhere, and tells nothing'
-                notes.append(Note(code="constant column", text=text))
-        else:
-            levels = choose_levels(configuration, name, parties, public)
-            columns.append(CategoryColumn(name, levels))
-            problems += level_problems(name, levels, parties)
-            notes += notes_of("levels", level_warnings(configuration, name, levels, surveys))
-    _refuse(problems)
-    return TableEncoding(tuple(columns), target, means[-1], scales[-1]), notes
-
-
-def rounded_scaling(means: list[float], scales: list[float]) -> tuple[list[float], list[float]]:
-    """Scales to two digits, means to a tenth of them: as good for scaling, and no exact sums over anybody's rows."""
-    rounded = [float(f"{scale:.1e}") for scale in scales]
-    return [
-        round(mean / (0.1 * scale)) * 0.1 * scale if scale else mean
-        for mean, scale in zip(means, rounded, strict=True)
-    ], rounded

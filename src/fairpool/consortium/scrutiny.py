@@ -1,18 +1,24 @@
-"""What the operator should look at before handing anything out: outliers, overlaps, few rows, odd
-labels.
-"""
+"""What the operator should look at before handing anything out, as notes, residuals and scores."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.audit import places_in
+from fairpool.audit import duplicates_of_keys, held_out_residuals, places_in
 from fairpool.collaboration import Collaboration
+from fairpool.compute.workers import Workers
+from fairpool.consortium.learning import Learning
+from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
+from fairpool.consortium.sample import Sample, take_sample
 from fairpool.consortium.tables import line_of
-from fairpool.notes import Note
+from fairpool.consortium.valuation import Valuation
+from fairpool.model_kinds import KINDS
+from fairpool.notes import Note, texts_of
 from fairpool.parties import Party
+from fairpool.report.scores import Scores, score_models
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.encoding import NumberColumn
 
@@ -22,40 +28,160 @@ SUSPICIOUS_RESIDUAL = 2.0
 FAR = 1000.0
 """A value this many median deviations from the median is more likely an error than a rare case."""
 
-Sample = tuple[FloatArray, FloatArray, NDArray[np.uint64]]
-"""Rows, labels, and keys to find copies by."""
-
 FEW_ROWS = "few rows"
 """The code of notes about models that tell much about each of few rows."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run:
+    """A finished run: all that it found.
+
+    Attributes:
+        preparation: What it was given.
+        built: The model, and where its hyperparameters come from.
+        collaboration: Values, contributions, rewards, verdicts, models.
+        residuals: Per party, how far its labels are from the others' prediction [n].
+        scores: On test data, if there is any.
+        seed: The secret seed of the noise.
+        notes: Everything the operator should know.
+    """
+
+    preparation: Preparation
+    built: BuiltModel
+    collaboration: Collaboration
+    residuals: FloatArray
+    scores: Scores | None
+    seed: int
+    notes: tuple[Note, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes in words."""
+        return texts_of(self.notes)
+
+
+def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
+    """Look for what information gain cannot see, and score the models on test data.
+
+    Args:
+        valuation: From `value`.
+        workers: Who is told about it, and what they noted themselves.
+    """
+    workers = workers or Workers()
+    learning = valuation.learning
+    preparation = learning.preparation
+    collaboration = valuation.collaboration
+    workers.progress("looking at residuals")
+    residuals = held_out_residuals(collaboration.game, learning.parties)
+    scores, test_keys = None, np.empty(0, dtype=np.uint64)
+    test = _test_sample(learning, workers)
+    if test is not None:
+        scores = score_models(collaboration, test.X, test.y, preparation.encoding.scale)
+        test_keys = test.keys
+    duplicates = duplicates_of_keys(
+        [party.name for party in learning.parties],
+        [sample.keys for sample in learning.samples],
+        learning.seen,
+    )
+    notes = [
+        *preparation.notes,
+        *learning.built.notes,
+        *workers.notes,
+        *collaboration.scheme.notes,
+        *duplicates.notes,
+    ]
+    notes += outlier_notes(preparation, learning.parties)
+    notes += overlap_notes(learning.samples, test_keys, learning.seen)
+    disclosure = KINDS[preparation.configuration.model.kind].disclosure
+    if disclosure.note is not None and preparation.public is None:
+        notes.append(disclosure.note)
+    notes += residual_notes(learning.parties, residuals)
+    notes += few_rows_notes(collaboration)
+    return Run(
+        preparation=preparation,
+        built=learning.built,
+        collaboration=collaboration,
+        residuals=residuals,
+        scores=scores,
+        seed=valuation.seed,
+        notes=tuple(notes),
+    )
+
+
+def _test_sample(learning: Learning, workers: Workers) -> Sample | None:
+    """All rows of the test data, if there are any."""
+    preparation = learning.preparation
+    if preparation.test is None:
+        return None
+    return take_sample(
+        preparation.test,
+        preparation.encoding,
+        most=None,
+        seen=learning.seen,
+        progress=workers.progress,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Spread:
+    """Where most values of a column are: median and median deviation, which no outlier moves.
+
+    Attributes:
+        mean: What was subtracted from a value x, as in (x - mean) / scale.
+        scale: What it was divided by.
+        median: Of the scaled values.
+        deviation: The median distance from it.
+    """
+
+    mean: float
+    scale: float
+    median: float
+    deviation: float
+
+    @classmethod
+    def of(cls, scaled: FloatArray, mean: float, scale: float) -> "_Spread":
+        """That of scaled values [m]."""
+        median = float(np.median(scaled))
+        deviation = float(np.median(np.abs(scaled - median)))
+        return cls(mean=mean, scale=scale, median=median, deviation=deviation)
+
+    def is_far(self, value: float) -> bool:
+        """Whether a value is far from all others."""
+        if self.deviation == 0:
+            return False
+        return abs((value - self.mean) / self.scale - self.median) > FAR * self.deviation
+
+
 def outlier_notes(preparation: Preparation, parties: Sequence[Party]) -> Iterator[Note]:
-    """Values that are far from all others, by the median and the median deviation, which they cannot move."""
-    encoding = preparation.encoding
-    X, y = (np.concatenate([getattr(party, a) for party in parties]) for a in ("X", "y"))
-    at = {name: k for k, name in enumerate(encoding.features)}
-    scaling = {
-        c.name: (X[:, at[c.name]], c.mean, c.scale)
-        for c in encoding.columns
-        if isinstance(c, NumberColumn)
-    }
-    scaling[encoding.target] = (y, encoding.mean, encoding.scale)
-    for name, (values, mean, scale) in scaling.items():
-        middle = float(np.median(values))
-        spread = float(np.median(np.abs(values - middle)))
-        for section, found in zip(
-            preparation.configuration.parties, preparation.parties, strict=True
-        ):
-            for extreme in found.extremes.get(name, []):
-                if spread and abs((extreme.value - mean) / scale - middle) > FAR * spread:
+    """Values that are far from all others, column by column."""
+    sections = preparation.configuration.parties
+    for name, spread in _spreads(preparation, parties).items():
+        middle = spread.mean + spread.scale * spread.median
+        for section, survey in zip(sections, preparation.parties, strict=True):
+            for extreme in survey.extremes.get(name, ()):
+                if spread.is_far(extreme.value):
                     where = line_of(extreme.file, extreme.row)
                     text = (
-                        f'{found.source.owner}: {extreme.file}, {where}, column "{name}":'
-                        f" {extreme.value:g} is far from"
-                        f" all others (the middle is {mean + scale * middle:g}); if it is an error,"
-                        " correct it"
+                        f'{survey.source.owner}: {extreme.file}, {where}, column "{name}":'
+                        f" {extreme.value:g} is far from all others (the middle is {middle:g});"
+                        " if it is an error, correct it"
                     )
                     yield Note(code="outlier", party=section.name, text=text)
+
+
+def _spreads(preparation: Preparation, parties: Sequence[Party]) -> dict[str, _Spread]:
+    """Of every column of numbers and the target, from all parties' rows."""
+    encoding = preparation.encoding
+    X = np.concatenate([party.X for party in parties])
+    y = np.concatenate([party.y for party in parties])
+    at = {name: k for k, name in enumerate(encoding.features)}
+    spreads = {}
+    for column in encoding.columns:
+        if isinstance(column, NumberColumn):
+            scaled = X[:, at[column.name]]
+            spreads[column.name] = _Spread.of(scaled, column.mean, column.scale)
+    spreads[encoding.target] = _Spread.of(y, encoding.mean, encoding.scale)
+    return spreads
 
 
 def overlap_notes(
@@ -63,17 +189,20 @@ def overlap_notes(
 ) -> Iterator[Note]:
     """Test rows that took part in training."""
     wanted = np.unique(test_keys)
-    found = np.zeros(len(wanted), dtype=bool)
-    for *_, keys in samples:  # one party after the other: their rows may be millions
-        found[places_in(wanted, np.sort(keys))] = True
-    shared = int(found.sum())
+    is_shared = np.zeros(len(wanted), dtype=bool)
+    for sample in samples:  # one party after the other: their rows may be millions
+        is_shared[places_in(wanted, np.sort(sample.keys))] = True
+    shared = int(is_shared.sum())
     if shared:
-        text = f"{round(shared / seen)} test row(s) are also among the parties' rows; scores on them are too good"
+        text = (
+            f"{round(shared / seen)} test row(s) are also among the parties' rows; scores on them"
+            " are too good"
+        )
         yield Note(code="test rows in training", text=text)
 
 
 def few_rows_notes(result: Collaboration) -> Iterator[Note]:
-    """A model of d weights holds a sum over rows; of fewer than d rows, it tells much about each."""
+    """Models of d weights, from fewer than d rows of others, which tell much about each row."""
     for i, (name, model) in enumerate(zip(result.game.names, result.models, strict=True)):
         others = sum(result.game.rows) - result.game.rows[i]
         weights = model.posterior.weight_count
@@ -91,8 +220,7 @@ def residual_notes(parties: Sequence[Party], residuals: FloatArray) -> Iterator[
         if residual > SUSPICIOUS_RESIDUAL:
             text = (
                 f'the labels of "{party.name}" are {residual:.1f} predicted standard deviations'
-                " from what the others'"
-                " data predict; look for another unit, a shifted column, or wrong labels (its value"
-                " does not show them)"
+                " from what the others' data predict; look for another unit, a shifted column, or"
+                " wrong labels (its value does not show them)"
             )
             yield Note(code="odd labels", party=party.name, text=text)

@@ -1,16 +1,25 @@
 """Sums over the rows of large tables, batch by batch: memory does not grow with the rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from fairpool.compute.workers import Progress, Workers
-from fairpool.consortium.intake import Piece, Survey, complete_rows
-from fairpool.consortium.tables import BATCH_ROWS, read_batches
+from fairpool.compute.workers import Workers
+from fairpool.consortium import reading
+from fairpool.consortium.intake import complete_rows
+from fairpool.consortium.reading import (
+    Content,
+    Passage,
+    Piece,
+    Reading,
+    contents_of,
+    refuse_changed,
+)
+from fairpool.consortium.tables import Source
 from fairpool.errors import DataError
 from fairpool.models import WeightModel
 from fairpool.parties import PartySummary
@@ -26,104 +35,131 @@ ROUND = 64
 ROUND_BYTES = 1 << 28
 """And no more than take this much."""
 
-Sums = tuple[FloatArray, FloatArray, int]
-"""Gram matrix [d, d], moment [d], and of how many rows."""
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sums:
+    """Sums over the complete rows of a piece.
+
+    Attributes:
+        gram: A^T A of the whitened features A [d, d].
+        moment: A^T (y - prior mean) [d].
+        rows: How many rows there are in them.
+        passage: What was read.
+    """
+
+    gram: FloatArray
+    moment: FloatArray
+    rows: int
+    passage: Passage
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Task:
+    """What all tasks of a party share; d is the number of features."""
+
+    encoding: TableEncoding
+    model: WeightModel
+    d: int
+    threads: bool
 
 
 def summarise_files(
     name: str,
-    files: Sequence[Path],
+    source: Source,
+    *,
     encoding: TableEncoding,
     model: WeightModel,
+    expected: Mapping[Path, Content] | None = None,
     workers: Workers | None = None,
 ) -> PartySummary:
-    """A party's sufficient statistics, from its files; rows in which something is missing are left
-    out.
+    """A party's sufficient statistics, from its files; incomplete rows are left out.
 
     The same as `model.summarise` of all rows at once, up to rounding, and the same to the last bit
     for any workers.
 
     Args:
         name: The party.
-        files: CSV and Parquet files with the encoding's columns.
+        source: CSV and Parquet files with the encoding's columns.
         encoding: How tables become X and y.
         model: What the statistics are for.
+        expected: What the files held when they were looked at; refused if they no longer do. None:
+            they were not looked at.
         workers: Who reads the files, piece by piece.
     """
     workers = workers or Workers()
-    inputs, pieces = len(encoding.features), Piece.of(files)
+    inputs = len(encoding.features)
+    pieces = Piece.of(source.files, hashed=expected is not None)
     probe = model.probe(inputs)
     d = probe.shape[1] - 1
-    gram, moment, rows = np.zeros((d, d)), np.zeros(d), 0
-    shared = encoding, model, d, workers.executor is None or len(pieces) == 1
-    with threadpool_limits(
-        1, "blas"
-    ):  # more threads would round differently than workers, which have one each
+    gram = np.zeros((d, d))
+    moment = np.zeros(d)
+    rows = 0
+    passages = []
+    threads = workers.executor is None or len(pieces) == 1
+    task = _Task(encoding=encoding, model=model, d=d, threads=threads)
+    # More BLAS threads would round differently than workers, which have one each.
+    with threadpool_limits(1, "blas"):
         size = max(1, min(ROUND, ROUND_BYTES // (8 * max(d, 1) ** 2)))
         for start in range(0, len(pieces), size):
-            some = pieces[start : start + size]
-            for part in workers.map(
-                _sum_up, shared, some, f"summarising {name}", before=start, total=len(pieces)
+            for sums in workers.map(
+                _sum_up,
+                task,
+                pieces[start : start + size],
+                doing=f"summarising {name}",
+                before=start,
+                total=len(pieces),
             ):
-                gram, moment, rows = gram + part[0], moment + part[1], rows + part[2]
-    return PartySummary(name, gram, moment, model.noise_variance, rows, inputs, probe)
+                gram = gram + sums.gram
+                moment = moment + sums.moment
+                rows += sums.rows
+                passages.append(sums.passage)
+    contents = contents_of(source.owner, passages)
+    if expected is not None:
+        refuse_changed(source.owner, contents, expected)
+    return PartySummary(
+        name=name,
+        gram=gram,
+        moment=moment,
+        noise_variance=model.noise_variance,
+        rows=rows,
+        inputs=inputs,
+        probe=probe,
+    )
 
 
-def _sum_up(shared: tuple[TableEncoding, WeightModel, int, bool], piece: Piece) -> Sums:
-    encoding, model, d, threads = shared
-    step = max(1024, min(BATCH_ROWS, BLOCK_VALUES // max(d, 1)))
-    gram, moment, rows = np.zeros((d, d)), np.zeros(d), 0
-    numbers = (*encoding.numbers, encoding.target)
-    for batch in read_batches(
-        piece.file, numbers, encoding.categories, groups=piece.groups, threads=threads
-    ):
+def _sum_up(task: _Task, piece: Piece) -> Sums:
+    step = max(1024, min(reading.BATCH_ROWS, BLOCK_VALUES // max(task.d, 1)))
+    gram = np.zeros((task.d, task.d))
+    moment = np.zeros(task.d)
+    rows = 0
+    batches = Reading(
+        piece=piece,
+        numbers=(*task.encoding.numbers, task.encoding.target),
+        texts=task.encoding.categories,
+        threads=task.threads,
+    )
+    for batch in batches:
         with np.errstate(invalid="ignore", over="ignore"):
             for start in range(0, batch.columns.num_rows, step):
-                X, y = encode_complete(batch.columns.slice(start, step), encoding)
-                part = model.moments(X, y)
-                gram += part[0]
-                moment += part[1]
+                X, y = encode_complete(batch.columns.slice(start, step), task.encoding)
+                part_gram, part_moment = task.model.moments(X, y)
+                gram += part_gram
+                moment += part_moment
                 rows += len(y)
     if not (np.isfinite(gram).all() and np.isfinite(moment).all()):
         raise DataError(
             f"{piece.file}: a value is infinite, or too large to be squared; correct it"
         )
-    return gram, moment, rows
+    return Sums(gram=gram, moment=moment, rows=rows, passage=batches.passage)
 
 
 def encode_complete(table: pa.Table, encoding: TableEncoding) -> tuple[FloatArray, FloatArray]:
-    """The rows of a table in which nothing is missing, as the model sees them: X [m, p] and y [m]."""
-    X, y = encoding.encode(table), encoding.encode_target(table)
+    """The rows of a table in which nothing is missing, as the model sees them: X [m, p], y [m]."""
+    X = encoding.encode(table)
+    y = encoding.encode_target(table)
     # The minimum is NaN as soon as one value is: hardly any time for tables without missing values.
-    if np.isnan(X.min(initial=0.0) + y.min(initial=0.0)) or any(
-        table[name].null_count for name in encoding.categories
-    ):
+    missing = np.isnan(X.min(initial=0.0) + y.min(initial=0.0))
+    if missing or any(table[name].null_count for name in encoding.categories):
         complete = complete_rows(table)
         return X[complete], y[complete]
     return X, y
-
-
-def encoded_batches(
-    found: Survey, encoding: TableEncoding, progress: Progress
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """The complete rows of a source, batch by batch, as the model sees them: X [m, p] and y [m]."""
-    done, total = 0, found.rows + found.dropped
-    for file in found.source.files:
-        for batch in read_batches(file, (*encoding.numbers, encoding.target), encoding.categories):
-            yield encode_complete(batch.columns, encoding)
-            done += batch.columns.num_rows
-            progress(f"reading {file.name}", done, total)
-
-
-def row_keys(X: FloatArray, y: FloatArray) -> NDArray[np.uint64]:
-    """One 64-bit key per row [m], the same for identical rows and hardly ever for others (2**-64 a pair)."""
-    key = np.full(len(y), 0x9E3779B97F4A7C15, dtype=np.uint64)
-    for column in (*X.T, y):
-        # The finaliser of splitmix64 after each column: every bit of it depends on every bit
-        # before.
-        key ^= (column + 0.0).view(np.uint64)  # -0 is 0
-        key *= np.uint64(0xBF58476D1CE4E5B9)
-        key ^= key >> np.uint64(30)
-        key *= np.uint64(0x94D049BB133111EB)
-        key ^= key >> np.uint64(31)
-    return key

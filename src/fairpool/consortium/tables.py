@@ -1,33 +1,21 @@
-"""Parties' tables: CSV and Parquet files, read batch by batch, so that a file may be larger than
-memory.
-"""
+"""Parties' tables: CSV and Parquet files, whose they are, and what their heads say."""
 
 import contextlib
 import csv
 import glob
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import pyarrow as pa
-import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
 from fairpool.errors import DataError
 
 SUFFIXES = (".csv", ".parquet")
-BATCH_ROWS = 1 << 17
-BATCH_VALUES = 1 << 22
-"""A batch has fewer rows than `BATCH_ROWS` where it would have more values than this."""
-
 PUBLIC, TEST = "public data", "test data"
 """Who owns data, besides parties."""
-
-CSV_BLOCK = 1 << 22
-PARQUET_BUFFER = 1 << 15
-"""Bytes that are read ahead of each column; a whole row group may be too large for memory."""
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "none", "#N/A")
 """What stands for a missing value in a CSV file."""
@@ -58,20 +46,26 @@ class Source:
     def find(
         cls, owner: str, pattern: str, folder: Path, remedy: str = IN_THE_CONFIGURATION
     ) -> "Source":
-        """The files that a path, folder or glob stands for, relative to a folder; the remedy is for where none is."""
+        """The files that a path, folder or glob stands for.
+
+        Args:
+            owner: Whose data it is.
+            pattern: The path, folder or glob.
+            folder: What it is relative to.
+            remedy: What to do where there is no such file.
+        """
         path = folder / pattern
         if path.is_dir():
-            files = sorted(
-                f for f in path.iterdir() if f.suffix.lower() in SUFFIXES and f.is_file()
-            )
+            files = [f for f in path.iterdir() if f.suffix.lower() in SUFFIXES and f.is_file()]
             if not files:
                 raise DataError(f"{owner}: the folder {path} has no .csv or .parquet file")
         elif path.is_file():
             files = [path]
         else:
-            files = sorted(Path(f) for f in glob.glob(str(path)) if Path(f).is_file())
+            files = [Path(f) for f in glob.glob(str(path)) if Path(f).is_file()]
             if not files:
                 raise DataError(f"{owner}: {path} is no file or folder, and matches none; {remedy}")
+        files.sort()
         for file in files:
             if file.suffix.lower() not in SUFFIXES:
                 raise DataError(f"{owner}: {file} is neither .csv nor .parquet")
@@ -93,11 +87,12 @@ class Place:
     line: int | None = None
 
     def __str__(self) -> str:
-        where = line_of(self.file, self.row) if self.line is None else f"line {self.line}"
-        return f"{self.file}, {where}"
+        if self.line is None:
+            return f"{self.file}, {line_of(self.file, self.row)}"
+        return f"{self.file}, line {self.line}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Batch:
     """Some consecutive rows of a file.
 
@@ -105,27 +100,30 @@ class Batch:
         file: Where they are from.
         first: The number of the first of them in the file, from 0.
         columns: The rows.
-        where: Each row's number and line, if rows between them were left out.
+        places: Where each row is, if rows between them were left out.
     """
 
     file: Path
     first: int
     columns: pa.Table
-    where: Sequence[tuple[int, int]] = ()
+    places: Sequence[Place] = ()
 
     def place(self, row: int) -> Place:
         """Where a row of the batch (from 0) is."""
-        return (
-            Place(self.file, *self.where[row]) if self.where else Place(self.file, self.first + row)
-        )
+        if self.places:
+            return self.places[row]
+        return Place(self.file, self.first + row)
 
 
 def column_names(file: Path) -> tuple[str, ...]:
     """The names of a file's columns, from its head alone."""
     names = _parquet_names(file) if is_parquet(file) else _csv_names(file)
+    if not names:
+        raise DataError(f"{file}: the file is empty; its first line must name the columns")
     if not any(names):
-        what = "its first line names no column" if names else "the file is empty"
-        raise DataError(f"{file}: {what}; its first line must name the columns")
+        raise DataError(
+            f"{file}: its first line names no column; its first line must name the columns"
+        )
     for sign, word in ((";", "semicolons"), ("\t", "tabs")):
         if len(names) == 1 and sign in names[0]:
             raise DataError(f"{file}: its columns are separated by {word}; save it with commas")
@@ -153,7 +151,7 @@ def _parquet_names(file: Path) -> tuple[str, ...]:
         return tuple(pa_parquet.read_schema(file).names)
     except (pa.ArrowException, OSError) as error:
         raise DataError(
-            f"{file}: not a Parquet file, or damaged; ask for it again ({_first_line(error)})"
+            f"{file}: not a Parquet file, or damaged; ask for it again ({first_line(error)})"
         ) from None
 
 
@@ -164,7 +162,7 @@ def _csv_names(file: Path) -> tuple[str, ...]:
     except PermissionError:
         raise DataError(f"{file}: no permission to read it") from None
     except (OSError, csv.Error) as error:
-        raise DataError(f"{file}: not a readable CSV file ({_first_line(error)})") from None
+        raise DataError(f"{file}: not a readable CSV file ({first_line(error)})") from None
     for name in names:
         if (byte := byte_not_utf8(name)) is not None:
             raise DataError(f"{file}: not UTF-8 text (byte {byte:#x}); save it as UTF-8")
@@ -172,13 +170,17 @@ def _csv_names(file: Path) -> tuple[str, ...]:
 
 
 def open_csv(file: Path) -> TextIO:
-    """A CSV file as text; bytes that are not UTF-8 are kept as such, to be found by `byte_not_utf8`."""
+    """A CSV file as text; bytes that are not UTF-8 are kept, to be found by `byte_not_utf8`."""
     return file.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
 def csv_rows(stream: TextIO) -> Iterator[tuple[int, list[str]]]:
-    """The line at which each row of a CSV file begins, and its values; the column names are the first row."""
-    reader, line = csv.reader(stream), 1
+    """The line at which each row of a CSV file begins, and its values.
+
+    The first row has the names of the columns.
+    """
+    reader = csv.reader(stream)
+    line = 1
     try:
         for row in reader:
             if row:
@@ -204,75 +206,23 @@ def row_groups(file: Path) -> list[int]:
     try:
         head = pa_parquet.read_metadata(file)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{file}: {_first_line(error)}") from None
+        raise DataError(f"{file}: {first_line(error)}") from None
     return [head.row_group(k).num_rows for k in range(head.num_row_groups)]
 
 
-def read_batches(
-    file: Path,
-    numbers: Sequence[str],
-    texts: Sequence[str],
-    *,
-    groups: range | None = None,
-    first: int = 0,
-    threads: bool = True,
-) -> Iterator[Batch]:
-    """The rows of a file: `numbers` as float64, `texts` as strings, missing values as nulls.
+def column_types(numbers: Sequence[str], texts: Sequence[str]) -> dict[str, pa.DataType]:
+    """As what to read each column: numbers first, then texts."""
+    types = {name: pa.float64() for name in numbers}
+    types |= {name: pa.string() for name in texts}
+    return types
 
-    Of a Parquet file, `groups` are the row groups to read (None: all), and `first` is the number of
-    their first row. With `threads`, columns are read in parallel; not where several files are.
+
+def unfit_columns(schema: pa.Schema, types: dict[str, pa.DataType]) -> dict[str, str | None]:
+    """The columns of a Parquet file that cannot be read as these types.
+
+    Returns:
+        What they are instead, by name; None where there is no such column.
     """
-    types = {name: pa.float64() for name in numbers} | {name: pa.string() for name in texts}
-    most = max(1, min(BATCH_ROWS, BATCH_VALUES // max(len(types), 1)))
-    if is_parquet(file):
-        reader = _parquet(file, types, groups, most=most, threads=threads)
-    else:
-        reader = _csv(file, types, threads)
-    for table in reader:
-        for start in range(0, table.num_rows, most):
-            part = table.slice(start, most)
-            yield Batch(file, first, part)
-            first += part.num_rows
-
-
-def _csv(file: Path, types: dict[str, pa.DataType], threads: bool) -> Iterator[pa.Table]:
-    options = pa_csv.ConvertOptions(
-        column_types=types,
-        include_columns=list(types),
-        null_values=list(MISSING),
-        strings_can_be_null=True,
-    )
-    try:
-        with pa_csv.open_csv(
-            file,
-            convert_options=options,
-            read_options=pa_csv.ReadOptions(block_size=CSV_BLOCK, use_threads=threads),
-            parse_options=pa_csv.ParseOptions(newlines_in_values=True),
-        ) as reader:
-            for batch in reader:
-                yield pa.Table.from_batches([batch])
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{file}: {_first_line(error)}") from None
-
-
-def _parquet(
-    file: Path, types: dict[str, pa.DataType], groups: range | None, *, most: int, threads: bool
-) -> Iterator[pa.Table]:
-    try:
-        unfit = unfit_columns(file, types)
-        if unfit:
-            raise DataError(f"{file}: {', '.join(unfit)} cannot be read as numbers or text")
-        with pa_parquet.ParquetFile(file, pre_buffer=False, buffer_size=PARQUET_BUFFER) as reader:
-            for batch in reader.iter_batches(most, groups, list(types), use_threads=threads):
-                table = pa.Table.from_batches([batch])
-                yield pa.table({name: _cast(table[name], kind) for name, kind in types.items()})
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{file}: damaged; ask for it again ({_first_line(error)})") from None
-
-
-def unfit_columns(file: Path, types: dict[str, pa.DataType]) -> dict[str, str | None]:
-    """The columns of a Parquet file that cannot be read as these types: what they are instead, None if not there."""
-    schema = pa_parquet.read_schema(file)
     unfit: dict[str, str | None] = {}
     for name, kind in types.items():
         if name not in schema.names:
@@ -294,13 +244,6 @@ def _fits(own: pa.DataType, wanted: pa.DataType) -> bool:
     return not pa.types.is_nested(own)
 
 
-def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    if column.type == kind:
-        return column
-    # Integers beyond 2**53 are rounded, as those of a CSV file are.
-    return column.cast(kind, safe=not pa.types.is_integer(column.type))
-
-
 def line_of(file: Path, row: int) -> str:
     """Where the row (from 0) of a file is, as a person would look for it."""
     if not is_parquet(file):
@@ -311,11 +254,6 @@ def line_of(file: Path, row: int) -> str:
     return f"row {row + 1}"
 
 
-def sha256(file: Path) -> str:
-    """The SHA-256 of a file."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """The beginning of what another library says went wrong."""
     return str(error).splitlines()[0][:200]

@@ -1,24 +1,28 @@
-"""Reading a table that has faults: what can be read is, and what cannot be is noted, so that all of
-it can be told.
+"""Reading a table that has faults: what can be read is, and what cannot be is noted.
+
+So all that is wrong with a table can be told at once. Tables without a fault are not read here.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pa_parquet
 
 from fairpool.consortium.faults import Columns, Fault, Faults
+from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.tables import (
     MISSING,
     Batch,
     Place,
     byte_not_utf8,
+    column_types,
     csv_rows,
     is_parquet,
     open_csv,
-    read_batches,
     unfit_columns,
 )
 from fairpool.errors import DataError
@@ -27,37 +31,49 @@ TOLERANT_ROWS = 1 << 14
 """So many rows of a CSV file with faults are looked at together."""
 
 
-def read_tolerantly(
-    file: Path, columns: Columns, faults: Faults, *, groups: range, first: int
-) -> Iterator[Batch]:
-    """The rows of a file that `read_batches` refuses, as far as they can be read.
+def read_tolerantly(piece: Piece, columns: Columns, faults: Faults) -> Iterator[Batch]:
+    """The rows of a piece that `Reading` refuses, as far as they can be read.
 
     Columns that are not there, or of another type, are not in the batches. A value that is not a
     number is 0 there, so that it counts neither as missing nor as infinite.
 
     Args:
-        file: A CSV or Parquet file.
+        piece: A CSV file, or row groups of a Parquet file.
         columns: What to read of it.
         faults: Takes what could not be read.
-        groups: The row groups of a Parquet file to read.
-        first: The number of their first row.
     """
-    if not is_parquet(file):
-        yield from _read_csv(file, columns, faults)
-        return
-    types = {name: pa.float64() for name in columns.numbers} | {
-        name: pa.string() for name in columns.texts
-    }
-    unfit = unfit_columns(file, types)
+    if is_parquet(piece.file):
+        yield from _read_parquet(piece, columns, faults)
+    else:
+        yield from _read_csv(piece.file, columns, faults)
+
+
+def _read_parquet(piece: Piece, columns: Columns, faults: Faults) -> Iterator[Batch]:
+    """The columns that have the right type; Arrow reads them, or none."""
+    beginning = Place(piece.file, piece.first)
+    types = column_types(columns.numbers, columns.texts)
+    unfit = unfit_columns(pa_parquet.read_schema(piece.file), types)
     for name, own_type in unfit.items():
-        kind = "lacking" if own_type is None else "type"
-        faults.note(Fault(kind, name, Place(file, first), own_type or ""))
-    numbers = [name for name in columns.numbers if name not in unfit]
-    texts = [name for name in columns.texts if name not in unfit]
+        if own_type is None:
+            faults.note(Fault(kind="lacking", column=name, first=beginning))
+        else:
+            faults.note(Fault(kind="type", column=name, first=beginning, value=own_type))
+    reading = Reading(
+        piece=piece,
+        numbers=[name for name in columns.numbers if name not in unfit],
+        texts=[name for name in columns.texts if name not in unfit],
+    )
     try:
-        yield from read_batches(file, numbers, texts, groups=groups, first=first)
+        yield from reading
     except DataError as error:
-        faults.note(Fault("unreadable", "", Place(file, first), str(error)))
+        faults.note(Fault(kind="unreadable", first=beginning, value=str(error)))
+
+
+class _Row(NamedTuple):
+    """A row of a CSV file and where it is."""
+
+    place: Place
+    values: list[str]
 
 
 def _read_csv(file: Path, columns: Columns, faults: Faults) -> Iterator[Batch]:
@@ -67,59 +83,57 @@ def _read_csv(file: Path, columns: Columns, faults: Faults) -> Iterator[Batch]:
         _, names = next(lines)
         for name in columns.names:
             if name not in names:
-                faults.note(Fault("lacking", name, Place(file, 0)))
-        rows = _rows_of(lines, file, len(names), faults=faults)
-        while some := list(islice(rows, TOLERANT_ROWS)):
-            where = [place for place, _ in some]
-            reader = _Reader(file, where, faults)
+                faults.note(Fault(kind="lacking", column=name, first=Place(file, 0)))
+        rows = _rows_of(lines, file, width=len(names), faults=faults)
+        while together := list(islice(rows, TOLERANT_ROWS)):
+            places = [row.place for row in together]
+            reader = _Reader(places, faults)
             table = {}
             for at, name in enumerate(names):
-                values = [row[at] for _, row in some]
+                values = [row.values[at] for row in together]
                 if name in columns.numbers:
                     table[name] = pa.array(reader.numbers(name, values), pa.float64())
                 elif name in columns.texts:
                     table[name] = pa.array(reader.texts(values), pa.string())
             if table:
-                yield Batch(file, where[0][0], pa.table(table), where)
+                yield Batch(file=file, first=places[0].row, columns=pa.table(table), places=places)
 
 
 def _rows_of(
-    lines: Iterator[tuple[int, list[str]]], file: Path, width: int, *, faults: Faults
-) -> Iterator[tuple[tuple[int, int], list[str]]]:
-    """The rows that have as many values as there are columns, each with its number and line."""
+    lines: Iterator[tuple[int, list[str]]], file: Path, *, width: int, faults: Faults
+) -> Iterator[_Row]:
+    """The rows that have as many values as there are columns."""
     number = 0
     try:
-        for number, (line, row) in enumerate(lines):
-            if len(row) == width:
-                yield (number, line), row
+        for number, (line, values) in enumerate(lines):
+            place = Place(file, number, line)
+            if len(values) == width:
+                yield _Row(place, values)
             else:
-                faults.note(
-                    Fault(
-                        "width",
-                        "",
-                        Place(file, number, line),
-                        f"{len(row)} values for {width} columns",
-                    )
-                )
+                what = f"{len(values)} values for {width} columns"
+                faults.note(Fault(kind="width", first=place, value=what))
     except DataError as error:
-        faults.note(Fault("unreadable", "", Place(file, number), f"{file}, {error}"))
+        where = Place(file, number)
+        faults.note(Fault(kind="unreadable", first=where, value=f"{file}, {error}"))
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads columns of some rows, of which it knows number and line, and notes what cannot be read."""
+    """Reads columns of some rows, of which it knows the places, and notes what cannot be read."""
 
-    file: Path
-    where: Sequence[tuple[int, int]]
+    places: Sequence[Place]
     faults: Faults
 
     def numbers(self, name: str, values: Sequence[str]) -> list[float | None]:
         """Values as numbers; None where one is missing."""
         numbers: list[float | None] = []
-        for row, value in enumerate(values):
-            number = None if value in MISSING else _as_number(value)
-            if number is None and value not in MISSING:
-                self.faults.note(Fault("number", name, self._place(row), value))
+        for place, value in zip(self.places, values, strict=True):
+            if value in MISSING:
+                numbers.append(None)
+                continue
+            number = _as_number(value)
+            if number is None:
+                self.faults.note(Fault(kind="number", column=name, first=place, value=value))
                 number = 0.0
             numbers.append(number)
         return numbers
@@ -127,16 +141,16 @@ class _Reader:
     def texts(self, values: Sequence[str]) -> list[str | None]:
         """Values as text; None where one is missing."""
         texts: list[str | None] = []
-        for row, value in enumerate(values):
+        for place, value in zip(self.places, values, strict=True):
             byte = None if value.isascii() else byte_not_utf8(value)
             if byte is not None:
-                self.faults.note(Fault("encoding", "", self._place(row), f"byte {byte:#x}"))
-            readable = value if byte is None else value.encode(errors="replace").decode()
-            texts.append(None if value in MISSING else readable)
+                self.faults.note(Fault(kind="encoding", first=place, value=f"byte {byte:#x}"))
+                texts.append(value.encode(errors="replace").decode())
+            elif value in MISSING:
+                texts.append(None)
+            else:
+                texts.append(value)
         return texts
-
-    def _place(self, row: int) -> Place:
-        return Place(self.file, *self.where[row])
 
 
 def _as_number(value: str) -> float | None:
@@ -144,4 +158,7 @@ def _as_number(value: str) -> float | None:
         number = float(value)
     except ValueError:
         return None
-    return number if value.isascii() and "_" not in value else None
+    # Python reads 1_000 and digits of other scripts as numbers, but Arrow does not.
+    if "_" in value or not value.isascii():
+        return None
+    return number

@@ -1,0 +1,339 @@
+"""Readings of whole files: each hashes its file, and must find what the first one found.
+
+A run reads the head of every file, for the names of its columns, and then whole files, so often:
+
+1. To look at them (`intake.survey`). Scaling and levels must be known before rows become numbers.
+2. To take a sample of their rows (`sample.take_sample`). The model is learned from it, and must be
+   known before rows can be summed up. For an exact Gaussian process the sample is all rows.
+3. To sum them up (`statistics.summarise_files`). Only a model with weights needs that, and only of
+   the parties' files.
+
+So there are three readings for a model with weights, and two for an exact Gaussian process; public
+and test data are read twice. A CSV file is never read for its hash alone. (Beside that, the text of
+a problem or an outlier reads a CSV file up to the line that it names.)
+
+What was valued is what was looked at: every reading must find the SHA-256 and the number of rows
+that the first one found (`Content`), or the run stops.
+
+Of a CSV file the bytes that are hashed are the very bytes that become rows, so that nothing goes
+unnoticed. A Parquet file is read here and there, by several tasks or machines, and hashed once per
+reading, from the file that the first task has open. A file that was replaced before a reading is
+noticed; one that is replaced while a task has it open does no harm, since the task goes on with the
+old one. For changes between tasks, or in place, every task tells which file it read, and when that
+was last changed (`FileState`). What remains unnoticed: a file changed in place within the few
+milliseconds that the file system's clock takes to tick, or with its time set back; and, on a
+cluster, another machine's copy that differs from the first task's, and has as many rows.
+"""
+
+import hashlib
+import io
+import os
+import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+
+from fairpool.consortium.tables import (
+    MISSING,
+    Batch,
+    column_types,
+    first_line,
+    is_parquet,
+    row_groups,
+    unfit_columns,
+)
+from fairpool.errors import DataError
+
+BATCH_ROWS = 1 << 17
+BATCH_VALUES = 1 << 22
+"""A batch has fewer rows than `BATCH_ROWS` where it would have more values than this."""
+
+PIECE_ROWS = 1 << 19
+"""Row groups of a Parquet file are one task until they have as many rows as this."""
+
+CSV_BLOCK = 1 << 22
+PARQUET_BUFFER = 1 << 15
+"""Bytes that are read ahead of each column; a whole row group may be too large for memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """What a reading found in a whole file.
+
+    Attributes:
+        sha256: The hash of its bytes.
+        rows: How many rows it has, complete or not.
+    """
+
+    sha256: str
+    rows: int
+
+
+class FileState(NamedTuple):
+    """Which file a path stood for on some machine, and when that was last changed."""
+
+    machine: str
+    inode: int
+    size: int
+    nanoseconds: int
+
+    @classmethod
+    def of(cls, stream: pa.NativeFile) -> "FileState":
+        """The state of an open file."""
+        status = os.fstat(stream.fileno())
+        return cls(platform.node(), status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """What one task read of a file.
+
+    Attributes:
+        file: The file.
+        rows: How many rows were read.
+        sha256: The hash of the whole file; None where another task sees to it.
+        states: Of a Parquet file, its state when it was opened, and when all was read.
+    """
+
+    file: Path
+    rows: int
+    sha256: str | None
+    states: frozenset[FileState]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """Consecutive rows of a file that are one task: a CSV file, or row groups of a Parquet file.
+
+    Attributes:
+        file: Where they are from.
+        groups: The row groups; None: all. A CSV file counts as one group.
+        first: The number of the first row in the file, from 0.
+        hashes: Whether the task hashes the whole Parquet file. Of several pieces the first one
+            does, so that other workers go on meanwhile. A CSV file is always hashed.
+    """
+
+    file: Path
+    groups: range | None = None
+    first: int = 0
+    hashes: bool = True
+
+    @classmethod
+    def of(cls, files: Sequence[Path], *, hashed: bool = True) -> "list[Piece]":
+        """All rows of all files, in order; the pieces are the same whoever reads them.
+
+        Args:
+            files: CSV and Parquet files.
+            hashed: Whether Parquet files are to be hashed as well.
+        """
+        pieces = []
+        for file in files:
+            if is_parquet(file):
+                pieces += cls._of_groups(file, row_groups(file), hashed=hashed)
+            else:
+                pieces.append(cls(file=file, groups=range(1)))
+        return pieces
+
+    @classmethod
+    def _of_groups(cls, file: Path, sizes: Sequence[int], *, hashed: bool) -> "list[Piece]":
+        if not sizes:  # no rows, but columns to be looked at
+            return [cls(file=file, groups=range(0), hashes=hashed)]
+        pieces: list[Piece] = []
+        start = 0
+        first = 0
+        rows = 0
+        for end, size in enumerate(sizes, 1):
+            rows += size
+            if rows >= PIECE_ROWS or end == len(sizes):
+                hashes = hashed and not pieces
+                pieces.append(cls(file=file, groups=range(start, end), first=first, hashes=hashes))
+                start = end
+                first += rows
+                rows = 0
+        return pieces
+
+
+@dataclass(kw_only=True)
+class Reading:
+    """One reading of a piece: its batches, to be gone through once, and then what was read.
+
+    It is not frozen: it counts and hashes what goes by.
+
+    Attributes:
+        piece: What to read.
+        numbers: The columns to be read as float64, missing values as nulls.
+        texts: The columns to be read as strings, missing values as nulls.
+        threads: Whether columns are read in parallel; not where several pieces are.
+    """
+
+    piece: Piece
+    numbers: Sequence[str]
+    texts: Sequence[str]
+    threads: bool = True
+    _rows: int = field(default=0, init=False)
+    _sha256: str | None = field(default=None, init=False)
+    _states: set[FileState] = field(default_factory=set, init=False)
+
+    def __iter__(self) -> Iterator[Batch]:
+        types = column_types(self.numbers, self.texts)
+        most = max(1, min(BATCH_ROWS, BATCH_VALUES // max(len(types), 1)))
+        for table in self._tables(types, most):
+            for start in range(0, table.num_rows, most):
+                part = table.slice(start, most)
+                first = self.piece.first + self._rows
+                self._rows += part.num_rows
+                yield Batch(file=self.piece.file, first=first, columns=part)
+
+    @property
+    def passage(self) -> Passage:
+        """What was read, once all batches are."""
+        return Passage(
+            file=self.piece.file,
+            rows=self._rows,
+            sha256=self._sha256,
+            states=frozenset(self._states),
+        )
+
+    def _tables(self, types: dict[str, pa.DataType], most: int) -> Iterator[pa.Table]:
+        if is_parquet(self.piece.file):
+            return self._parquet(types, most)
+        return self._csv(types)
+
+    def _csv(self, types: dict[str, pa.DataType]) -> Iterator[pa.Table]:
+        options = pa_csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=list(MISSING),
+            strings_can_be_null=True,
+        )
+        try:
+            stream = HashingStream(self.piece.file)
+            with pa_csv.open_csv(
+                stream,
+                convert_options=options,
+                read_options=pa_csv.ReadOptions(block_size=CSV_BLOCK, use_threads=self.threads),
+                parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+            ) as reader:
+                for batch in reader:
+                    yield pa.Table.from_batches([batch])
+            self._sha256 = stream.drained()
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{self.piece.file}: {first_line(error)}") from None
+
+    def _parquet(self, types: dict[str, pa.DataType], most: int) -> Iterator[pa.Table]:
+        try:
+            with pa.OSFile(str(self.piece.file)) as stream:
+                self._states.add(FileState.of(stream))
+                yield from self._tables_of(stream, types, most)
+                if self.piece.hashes:
+                    stream.seek(0)
+                    self._sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+                self._states.add(FileState.of(stream))
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(
+                f"{self.piece.file}: damaged; ask for it again ({first_line(error)})"
+            ) from None
+
+    def _tables_of(
+        self, stream: pa.NativeFile, types: dict[str, pa.DataType], most: int
+    ) -> Iterator[pa.Table]:
+        reader = pa_parquet.ParquetFile(stream, pre_buffer=False, buffer_size=PARQUET_BUFFER)
+        unfit = unfit_columns(reader.schema.to_arrow_schema(), types)
+        if unfit:
+            raise DataError(
+                f"{self.piece.file}: {', '.join(unfit)} cannot be read as numbers or text"
+            )
+        for batch in reader.iter_batches(
+            most, self.piece.groups, list(types), use_threads=self.threads
+        ):
+            table = pa.Table.from_batches([batch])
+            yield pa.table({name: _cast(table[name], kind) for name, kind in types.items()})
+
+
+class HashingStream(io.RawIOBase):
+    """A file's bytes for a reader that goes through them once, hashed as they go by."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        # Arrow's own file: its errors are the same as without a stream between.
+        self._file = pa.OSFile(str(file))
+        self._hash = hashlib.sha256()
+
+    def readable(self) -> bool:
+        """It is: Arrow asks."""
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        content: bytes = self._file.read(size)
+        self._hash.update(content)
+        return content
+
+    def drained(self) -> str:
+        """The SHA-256 of the whole file: what the reader left is read now."""
+        while self.read(CSV_BLOCK):
+            pass
+        return self._hash.hexdigest()
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if column.type == kind:
+        return column
+    # Integers beyond 2**53 are rounded, as those of a CSV file are.
+    return column.cast(kind, safe=not pa.types.is_integer(column.type))
+
+
+def contents_of(owner: str, passages: Iterable[Passage]) -> dict[Path, Content]:
+    """What each file holds, from all that was read of it.
+
+    Args:
+        owner: Whose files they are, for the error where one was changed between two tasks.
+        passages: What the tasks read; of a file with faults some may be lacking, and then the file
+            may be lacking, too.
+    """
+    by_file: dict[Path, list[Passage]] = {}
+    for passage in passages:
+        by_file.setdefault(passage.file, []).append(passage)
+    _refuse(owner, [file for file, parts in by_file.items() if _changed_meanwhile(parts)])
+    contents = {}
+    for file, parts in by_file.items():
+        for part in parts:
+            if part.sha256 is not None:
+                contents[file] = Content(sha256=part.sha256, rows=sum(p.rows for p in parts))
+    return contents
+
+
+def _changed_meanwhile(parts: Sequence[Passage]) -> bool:
+    states: set[FileState] = set()
+    for part in parts:
+        states |= part.states
+    # Each machine may have a copy of its own, but only one.
+    return len(states) > len({state.machine for state in states})
+
+
+def refuse_changed(
+    owner: str, contents: Mapping[Path, Content], expected: Mapping[Path, Content]
+) -> None:
+    """Refuse to go on where a file is not what was looked at: results would be of other data.
+
+    Args:
+        owner: Whose files they are.
+        contents: What was read now.
+        expected: What was found when the files were looked at.
+    """
+    _refuse(owner, [file for file, content in contents.items() if content != expected[file]])
+
+
+def _refuse(owner: str, changed: Sequence[Path]) -> None:
+    if changed:
+        raise DataError(
+            *(
+                f"{owner}: {file} was changed while it was read; leave it alone and run again"
+                for file in changed
+            )
+        )
