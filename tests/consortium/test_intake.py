@@ -6,8 +6,8 @@ import pytest
 
 from fairpool.compute.workers import no_progress
 from fairpool.consortium.configuration import ConfigurationError
-from fairpool.consortium.intake import Moments
 from fairpool.consortium.sample import encoded_batches
+from fairpool.consortium.surveys import Moments
 from fairpool.consortium.tables import Source
 from tests.support.projects import prepared, project, table, write
 

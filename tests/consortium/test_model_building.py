@@ -27,7 +27,7 @@ def friedman(folder, seed):
 
 @pytest.mark.parametrize("seed", [0, 5])
 def test_hyperparameters_of_friedmans_function_are_learned(tmp_path, seed):
-    """The search used to stay where it began: noise 2.74, v_N = 83, rewards of 100, 81 and 69 per cent."""
+    """The search used to stay where it began: noise 2.74, v_N = 83, rewards of 100, 81 and 69%."""
     run = finished_run(friedman(tmp_path, seed))
     game, rewards = run.collaboration.game, run.collaboration.rewards
     noise = run.preparation.encoding.scale * run.built.model.noise_variance**0.5

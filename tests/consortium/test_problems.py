@@ -117,8 +117,14 @@ def test_levels_that_public_or_training_data_lack_are_warned_of_and_told_to_no_p
         table(5, 2).set_column(2, "kind", pa.array(["red", "TESTLEVEL", "red", "red", "red"])),
     )
     run = written_run(folder, folder / "result", rho=0.3)
-    lacking = 'categorical column "kind": levels that public data lack ("CANARYLEVEL" of party "Party 1") count as "none'
-    tested = 'categorical column "kind": levels that models do not know ("TESTLEVEL" of test data) count as "none of'
+    lacking = (
+        'categorical column "kind": levels that public data lack ("CANARYLEVEL" of party "Party 1")'
+        ' count as "none'
+    )
+    tested = (
+        'categorical column "kind": levels that models do not know ("TESTLEVEL" of test data)'
+        ' count as "none of'
+    )
     for expected in (lacking, tested):
         assert any(expected in warning for warning in run.warnings), run.warnings
     assert b"CANARYLEVEL" in (folder / "result/operator/report.html").read_bytes()
@@ -197,9 +203,9 @@ def test_a_column_that_counts_rows_is_named(tmp_path, name, start):
     folder = project(tmp_path)
     with_column(folder, name, lambda rows: range(start, start + rows))
     [warning] = prepared(folder).warnings
-    assert (
-        warning
-        == f'column "{name}" counts the rows of every file; if it is but a row number, list the features without it'
+    assert warning == (
+        f'column "{name}" counts the rows of every file; if it is but a row number, list the'
+        " features without it"
     )
     data = pd.read_csv(folder / "p1.csv")
     data[name] += 1000
@@ -488,7 +494,10 @@ def reward_file(tmp_path_factory):
     return file
 
 
-UNKNOWN = "is not among the levels that the model knows ('green', 'red'); 3 row(s) ('blue' 2, 'pink' 1) are treated as none"
+UNKNOWN = (
+    "is not among the levels that the model knows ('green', 'red'); 3 row(s) ('blue' 2, 'pink' 1)"
+    " are treated as none"
+)
 
 
 def strangers():

@@ -15,11 +15,12 @@ import pytest
 import fairpool as fp
 from fairpool.compute.workers import Workers
 from fairpool.consortium import reading
+from fairpool.consortium.contents import Content, contents_of
 from fairpool.consortium.faults import Columns
 from fairpool.consortium.intake import survey
 from fairpool.consortium.learning import learn
 from fairpool.consortium.prediction import predict_file
-from fairpool.consortium.reading import Content, HashingStream, Piece, Reading, contents_of
+from fairpool.consortium.reading import HashingStream, Piece, Reading
 from fairpool.consortium.scrutiny import scrutinise
 from fairpool.consortium.statistics import summarise_files
 from fairpool.consortium.tables import Source
@@ -94,7 +95,7 @@ def other_rows(suffix, rows=25):
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("moment", ["reading p0", "learning hyperparameters"])
 def test_a_file_that_changes_between_two_readings_stops_the_run(tmp_path, moment, suffix, change):
-    """One that was swapped after it was looked at took a contribution from 3.0 to 8.7, unnoticed."""
+    """One swapped after it was looked at took a contribution from 3.0 to 8.7, unnoticed."""
     folder = project(tmp_path, suffix=f".{suffix}")
     moment = f"{moment}.{suffix}" if "reading" in moment else moment
     swap = change(folder / f"p1.{suffix}", other_rows(suffix), moment)

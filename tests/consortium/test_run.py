@@ -16,16 +16,16 @@ import pytest
 import typer
 
 import fairpool as fp
-from fairpool.consortium.intake import Survey
+from fairpool.consortium.contents import Content
 from fairpool.consortium.learning import Learning, learn
 from fairpool.consortium.output import render
 from fairpool.consortium.preparation import Preparation, prepare
-from fairpool.consortium.reading import Content
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.run import Run
 from fairpool.consortium.sample import Sample
 from fairpool.consortium.scrutiny import scrutinise
 from fairpool.consortium.statistics import Sums
+from fairpool.consortium.surveys import Survey
 from fairpool.consortium.valuation import Valuation, value
 from fairpool.consortium.writing import refuse_output
 from fairpool.consortium.writing import write as write_files
@@ -337,7 +337,10 @@ def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind)
 
 
 def kill_at_every_change(folder, place, *befores):
-    """What is left in `place` by runs killed before each change of the disk, for each thing it held before."""
+    """What runs leave in `place` that are killed before each change of the disk.
+
+    For each thing that it held before.
+    """
     run = ["run", folder, "--out", place / "result", "--force", "--seed", "5", "--quiet"]
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.kill_points", place, *befores, "--", *run],

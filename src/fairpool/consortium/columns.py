@@ -7,7 +7,7 @@ from pathlib import Path
 from fairpool.consortium.configuration import Configuration
 from fairpool.consortium.fault_texts import plain_name, quoted
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import Survey
+from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import MISSING, is_parquet
 from fairpool.errors import few
 

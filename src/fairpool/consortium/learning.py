@@ -82,7 +82,8 @@ def _share_of_keys(preparation: Preparation) -> float:
 
 def _build(preparation: Preparation, parties: Sequence[Party], progress: Progress) -> BuiltModel:
     """Learn from public data if there is some, otherwise from all parties' rows."""
-    section, encoding = preparation.configuration.model, preparation.encoding
+    section = preparation.configuration.model
+    encoding = preparation.encoding
     if preparation.public is not None:
         sample = take_sample(
             preparation.public, encoding, most=PUBLIC_ROWS, seen=0.0, progress=progress

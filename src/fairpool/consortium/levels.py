@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from fairpool.consortium.configuration import Configuration
-from fairpool.consortium.intake import Survey
+from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import PUBLIC, TEST
 from fairpool.errors import few
 

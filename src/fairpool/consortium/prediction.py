@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairpool.compute.workers import Progress, Workers, no_progress
+from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.fault_texts import fault_texts
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import Survey, survey
-from fairpool.consortium.reading import Piece, Reading, contents_of, refuse_changed
+from fairpool.consortium.intake import survey
+from fairpool.consortium.reading import Piece, Reading
+from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import Source, column_names
 from fairpool.contributions.estimates import Z_95
 from fairpool.errors import DataError
@@ -72,8 +74,7 @@ def predict_file(reward_file: Path, data: Path, progress: Progress = no_progress
             upper = mean + Z_95 * deviation
             rows += np.column_stack([mean, deviation, lower, upper]).tolist()
             progress(f"predicting {file.name}", len(rows))
-        contents = contents_of(source.owner, [reading.passage])
-        refuse_changed(source.owner, contents, seen.contents)
+        refuse_changed(source.owner, [reading.passage], seen.contents)
     return Predictions(names=(encoding.target, *COLUMNS), rows=rows, notes=tuple(notes))
 
 
@@ -86,8 +87,9 @@ def refuse_own_files(out: Path, reward_file: Path, data: Path) -> None:
     """Refuse to write predictions over the reward or the data that they are made from."""
     if not out.exists():
         return
-    if any(out.samefile(file) for file in (reward_file, *find_data(data).files)):
-        raise DataError(f"{out} is the reward or the data itself; give another --out")
+    for file in (reward_file, *find_data(data).files):
+        if file.exists() and out.samefile(file):
+            raise DataError(f"{out} is the reward or the data itself; give another --out")
 
 
 class _LookedAt(NamedTuple):

@@ -21,9 +21,10 @@ from fairpool.consortium.configuration import (
     ConfigurationFile,
     read_configuration,
 )
-from fairpool.consortium.intake import Survey, survey, survey_problems
+from fairpool.consortium.intake import survey, survey_problems
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.scaling import fix_encoding
+from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names
 from fairpool.errors import ConfigurationError, FairpoolError
 from fairpool.model_kinds import KINDS

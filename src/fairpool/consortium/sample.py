@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpool.compute.workers import Progress
-from fairpool.consortium.intake import Survey
-from fairpool.consortium.reading import Piece, Reading, contents_of, refuse_changed
+from fairpool.consortium.contents import refuse_changed
+from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.statistics import encode_complete
+from fairpool.consortium.surveys import Survey
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.encoding import TableEncoding
 
@@ -96,7 +97,6 @@ def encoded_batches(
 
     Refused after the last row of a file that no longer holds what was surveyed.
     """
-    owner = survey.source.owner
     total = survey.rows + survey.dropped
     done = 0
     for file in survey.source.files:
@@ -109,7 +109,7 @@ def encoded_batches(
             yield encode_complete(batch.columns, encoding)
             done += batch.columns.num_rows
             progress(f"reading {file.name}", done, total)
-        refuse_changed(owner, contents_of(owner, [reading.passage]), survey.contents)
+        refuse_changed(survey.source.owner, [reading.passage], survey.contents)
 
 
 def row_keys(X: FloatArray, y: FloatArray) -> NDArray[np.uint64]:

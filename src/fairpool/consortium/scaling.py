@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fairpool.consortium.configuration import Configuration
-from fairpool.consortium.intake import Moments, Survey
 from fairpool.consortium.levels import choose_levels, level_problems, level_warnings
+from fairpool.consortium.surveys import Moments, Survey
 from fairpool.consortium.tables import PUBLIC
 from fairpool.errors import ConfigurationError
 from fairpool.notes import Note, notes_of

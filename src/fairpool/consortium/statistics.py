@@ -1,6 +1,6 @@
 """Sums over the rows of large tables, batch by batch: memory does not grow with the rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,15 +10,9 @@ from threadpoolctl import threadpool_limits
 
 from fairpool.compute.workers import Workers
 from fairpool.consortium import reading
+from fairpool.consortium.contents import Content, Passage, refuse_changed
 from fairpool.consortium.intake import complete_rows
-from fairpool.consortium.reading import (
-    Content,
-    Passage,
-    Piece,
-    Reading,
-    contents_of,
-    refuse_changed,
-)
+from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.tables import Source
 from fairpool.errors import DataError
 from fairpool.models import WeightModel
@@ -88,34 +82,25 @@ def summarise_files(
     """
     workers = workers or Workers()
     inputs = len(encoding.features)
-    pieces = Piece.of(source.files, hashed=expected is not None)
     probe = model.probe(inputs)
-    d = probe.shape[1] - 1
-    gram = np.zeros((d, d))
-    moment = np.zeros(d)
+    pieces = Piece.of(source.files, hashed=expected is not None)
+    task = _Task(
+        encoding=encoding,
+        model=model,
+        d=probe.shape[1] - 1,
+        threads=workers.executor is None or len(pieces) == 1,
+    )
+    gram = np.zeros((task.d, task.d))
+    moment = np.zeros(task.d)
     rows = 0
     passages = []
-    threads = workers.executor is None or len(pieces) == 1
-    task = _Task(encoding=encoding, model=model, d=d, threads=threads)
-    # More BLAS threads would round differently than workers, which have one each.
-    with threadpool_limits(1, "blas"):
-        size = max(1, min(ROUND, ROUND_BYTES // (8 * max(d, 1) ** 2)))
-        for start in range(0, len(pieces), size):
-            for sums in workers.map(
-                _sum_up,
-                task,
-                pieces[start : start + size],
-                doing=f"summarising {name}",
-                before=start,
-                total=len(pieces),
-            ):
-                gram = gram + sums.gram
-                moment = moment + sums.moment
-                rows += sums.rows
-                passages.append(sums.passage)
-    contents = contents_of(source.owner, passages)
+    for sums in _sums_of(pieces, task, doing=f"summarising {name}", workers=workers):
+        gram = gram + sums.gram
+        moment = moment + sums.moment
+        rows += sums.rows
+        passages.append(sums.passage)
     if expected is not None:
-        refuse_changed(source.owner, contents, expected)
+        refuse_changed(source.owner, passages, expected)
     return PartySummary(
         name=name,
         gram=gram,
@@ -125,6 +110,21 @@ def summarise_files(
         inputs=inputs,
         probe=probe,
     )
+
+
+def _sums_of(
+    pieces: Sequence[Piece], task: _Task, *, doing: str, workers: Workers
+) -> Iterator[Sums]:
+    """Each piece's sums, in order, of which no more than a round are in memory."""
+    size = max(1, min(ROUND, ROUND_BYTES // (8 * max(task.d, 1) ** 2)))
+    for start in range(0, len(pieces), size):
+        in_round = pieces[start : start + size]
+        # More BLAS threads would round differently than workers, which have one each.
+        with threadpool_limits(1, "blas"):
+            sums = workers.map(
+                _sum_up, task, in_round, doing=doing, before=start, total=len(pieces)
+            )
+        yield from sums
 
 
 def _sum_up(task: _Task, piece: Piece) -> Sums:
