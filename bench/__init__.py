@@ -1,3 +1,4 @@
-"""Benchmarks: fairpool beside its peers, the naive way and the floor. Not part of the package; see
-`bench.run`.
+"""Benchmarks: fairpool beside its peers, the naive way and the floor.
+
+They are not part of the package; see `bench.run`.
 """

@@ -1,5 +1,6 @@
-"""The peers' virtual environments: each has fairpool, as it is here, and one peer, so that both run
-in one process.
+"""The peers' virtual environments.
+
+Each has fairpool, as it is here, and one peer, so that both run in one process.
 """
 
 import json
@@ -41,7 +42,10 @@ PEERS = {
 
 
 def python_of(peer: str) -> Path | None:
-    """The peer's interpreter; this one for no peer at all, None where the peer could not be installed."""
+    """The peer's interpreter; this one for no peer at all.
+
+    It is None where the peer could not be installed.
+    """
     if peer in ("", "sklearn", "fairpool"):
         return Path(sys.executable)
     python = FOLDER / peer / "bin" / "python"
@@ -90,7 +94,7 @@ def make(peer: str) -> None:
 
 
 def _interpreter(versions: tuple[str, ...]) -> str:
-    """The first of these versions that is on this machine and works; else the one that runs this."""
+    """The first of these versions that is on this machine and works; else that which runs this."""
     for version in versions:
         pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
         found = [shutil.which(f"python{version}"), *map(str, pyenv.glob(f"{version}.*/bin/python"))]

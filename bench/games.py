@@ -1,4 +1,7 @@
-"""The games that are measured: each from a fixed seed, so that every environment sees the same one."""
+"""The games that are measured.
+
+Each is from a fixed seed, so that every environment sees the same one.
+"""
 
 from collections.abc import Sequence
 
@@ -53,7 +56,10 @@ def precisions(kind: str, n: int = 30, d: int = D) -> np.ndarray:
 
 
 def gaussian_process_game(n: int, rows: int, seed: int = 0) -> fp.InformationGain:
-    """An exact Gaussian process on five standard normal inputs, the same number of rows for each party."""
+    """An exact Gaussian process on five standard normal inputs.
+
+    Each party has the same number of rows.
+    """
     rng = np.random.default_rng(seed)
     members = [
         fp.Party(f"party {i}", rng.normal(size=(rows, 5)), rng.normal(size=rows)) for i in range(n)
@@ -62,8 +68,9 @@ def gaussian_process_game(n: int, rows: int, seed: int = 0) -> fp.InformationGai
 
 
 class ValueFunction:
-    """v_C = 1/2 log|I + sum over C of P_i|, as peers want it: one call for many coalitions, by
-    batched Cholesky.
+    """v_C = 1/2 log|I + sum over C of P_i|, as peers want it.
+
+    One call is for many coalitions, by batched Cholesky.
 
     Args:
         P: The parties' precisions [n, d, d].

@@ -19,8 +19,9 @@ def description() -> dict[str, str]:
         for info in threadpool_info()
         if info["user_api"] == "blas"
     }
+    processor = _first("/proc/cpuinfo", "model name") or platform.processor()
     return {
-        "processor": f"{_first('/proc/cpuinfo', 'model name') or platform.processor()}, {os.cpu_count()} cores",
+        "processor": f"{processor}, {os.cpu_count()} cores",
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "libraries": ", ".join(f"{name} {version(name)}" for name in LIBRARIES)

@@ -108,7 +108,10 @@ def quick() -> bool:
 def interleaved(
     ways: Mapping[str, Callable[[], Any]], repeats: int
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Seconds of each way [repeats], taking turns so that a busy machine is busy for all; and their last results."""
+    """Seconds of each way [repeats], and their last results.
+
+    They take turns, so that a busy machine is busy for all.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     results = {}
     for _ in range(repeats):
@@ -120,7 +123,10 @@ def interleaved(
 
 
 def same(ours: Any, theirs: Any, tolerance: float, what: str) -> str:
-    """Fail unless both are the same, relative to the largest; else say what was compared, and how close."""
+    """Fail unless both are the same, relative to the largest.
+
+    Otherwise say what was compared, and how close it is.
+    """
     ours, theirs = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
     gap = float(np.abs(ours - theirs).max() / max(np.abs(theirs).max(), 1e-300))
     if not gap <= tolerance:

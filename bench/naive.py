@@ -46,7 +46,10 @@ def dpotrf_speed(B: np.ndarray, repeats: int = 3) -> float:
 
 
 def batched_cholesky(B: np.ndarray, count: int) -> None:
-    """`np.linalg.cholesky` of so many matrices like B, in stacks that stay in the cache; nothing else."""
+    """`np.linalg.cholesky` of so many matrices like B, and nothing else.
+
+    They are in stacks that stay in the cache.
+    """
     stack = np.tile(B, (min(count, max(1, CACHED // B.size)), 1, 1))
     for _ in range(0, count, len(stack)):
         np.linalg.cholesky(stack)

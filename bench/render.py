@@ -1,5 +1,6 @@
-"""performance.md, from what the rows printed: in docs/, or of a quick run where it overwrites
-nothing.
+"""performance.md, from what the rows printed.
+
+It is written into docs/, or after a quick run to where it overwrites nothing.
 """
 
 import tomllib

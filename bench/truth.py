@@ -31,7 +31,10 @@ Averages = tuple[np.ndarray, np.ndarray]
 
 
 def truth(kind: str) -> tuple[np.ndarray, float]:
-    """phi [n] and the root mean square of its standard errors; computed once and kept, when quick less precisely."""
+    """phi [n] and the root mean square of its standard errors.
+
+    They are computed once and kept; in a quick run, less precisely.
+    """
     path = _path(kind, "")
     if quick() and not path.exists():
         path = _path(kind, "quick-")
@@ -87,7 +90,10 @@ def _random(n: int, s: int, samples: int, rng: np.random.Generator) -> np.ndarra
 
 
 def _first_order(Z: np.ndarray, values: np.ndarray) -> Averages:
-    """Averages by regression on the indicators Z [k, n] of coalitions of one size (which need no intercept)."""
+    """Averages by regression on the indicators Z [k, n] of coalitions of one size.
+
+    These need no intercept.
+    """
     n, s = Z.shape[1], round(Z[0].sum())
     if s in (0, n):
         return np.full(n, values[0]), np.full(n, values[0])
@@ -102,12 +108,18 @@ def _pairs(Z: np.ndarray) -> np.ndarray:
 
 
 def _pilot(Z: np.ndarray, v: ValueFunction) -> np.ndarray:
-    """Coefficients of the pairs; for one size, the indicators and the constant are combinations of them."""
+    """Coefficients of the pairs.
+
+    For one size, the indicators and the constant are combinations of them.
+    """
     return np.linalg.lstsq(_pairs(Z), v(Z), rcond=None)[0]
 
 
 def _second_order(b: np.ndarray, n: int, s: int) -> Averages:
-    """A polynomial's averages: how likely a pair is in a random coalition of size s with i, or without."""
+    """A polynomial's averages.
+
+    They follow from how likely a pair is in a random coalition of size s with i, or without.
+    """
     B = np.zeros((n, n))
     B[np.triu_indices(n, 1)] = b
     with_i = B.sum(axis=0) + B.sum(axis=1)

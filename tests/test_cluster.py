@@ -277,7 +277,10 @@ def test_a_cluster_without_workers_is_an_error(tmp_path):
 
 
 def refusal_of(address):
-    """What is said about an address, within half a minute: a thread that hangs does not hold up the tests."""
+    """What is said about an address, within half a minute.
+
+    A thread that hangs does not hold up the tests.
+    """
     texts = []
 
     def attempt():

@@ -51,7 +51,10 @@ def place(tmp_path_factory):
 
 
 def files(folder, name):
-    """Every file, with its content where that is the same each time: not pictures, nor a demo with its secret seed."""
+    """Every file, with its content where that is the same each time.
+
+    It is not for pictures, nor for a demo with its secret seed.
+    """
     found = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         same = path.suffix in {".csv", ".toml", ".json", ".txt"} and name != "demo"

@@ -153,7 +153,10 @@ def test_exact_is_the_default_while_values_are_affordable():
     "ignore:the best noise variance:fairpool.FairpoolWarning"
 )  # of tiny coalitions
 def test_hyperparameters_are_fixed_before_valuing():
-    """One model serves every coalition, and values are monotone; fitted per coalition they would not be."""
+    """One model serves every coalition, and values are monotone.
+
+    Fitted per coalition they would not be.
+    """
     parties = make_parties([10, 10, 10], 0)
     start = fp.GaussianProcess(1.0 * RBF(1.0), 0.5)
     pooled = [np.concatenate([getattr(p, a) for p in parties]) for a in ("X", "y")]
@@ -219,7 +222,10 @@ def test_values_above_the_total_leave_no_rational_rho():
 
 
 def test_training_on_reward_data_keeps_own_noise_and_predicts_with_it():
-    """Own rows keep s2, the others' have s2 + eta; predictions add s2, never eta; nothing is refitted."""
+    """Own rows keep s2, the others' have s2 + eta; nothing is refitted.
+
+    Predictions add s2, never eta.
+    """
     model = fp.GaussianProcess(2.0 * RBF(0.5), 0.3)
     parties = make_parties([8, 8], 0)
     game = fp.InformationGain(model, parties)

@@ -60,7 +60,10 @@ class Installation:
 
     @property
     def environment(self):
-        """That of a user who has just logged in: nothing leads back to the checkout or to this Python."""
+        """That of a user who has just logged in.
+
+        Nothing leads back to the checkout or to this Python.
+        """
         kept = {
             key: value
             for key, value in os.environ.items()

@@ -45,7 +45,7 @@ COMMAND = "from fairpool.cli import entry; entry()"
 
 
 def loaded_by(code, *arguments, cwd=None):
-    """The exit code, and the names of all modules that a fresh Python has loaded after some code."""
+    """The exit code, and the names of all modules that a new Python has loaded after some code."""
     command = [sys.executable, "-c", RUN_AND_LIST, code, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=True)
     found = json.loads(done.stdout.splitlines()[-1])

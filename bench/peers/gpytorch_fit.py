@@ -1,5 +1,6 @@
-"""GPyTorch's best for this task: exact Cholesky in float64, and SciPy's L-BFGS-B in the parameters'
-logarithms.
+"""GPyTorch's best for this task.
+
+It is exact Cholesky in float64, and SciPy's L-BFGS-B in the parameters' logarithms.
 
 (torch.optim.LBFGS with a strong Wolfe line search, in the same logarithms, takes as many
 evaluations; switching all fast computations off instead of raising the size up to which Cholesky is

@@ -1,5 +1,6 @@
-"""shap's explainers as solvers of a cooperative game: features are 1 where a party is in, the
-background is 0.
+"""shap's explainers as solvers of a cooperative game.
+
+Features are 1 where a party is in, and the background is 0.
 """
 
 import logging

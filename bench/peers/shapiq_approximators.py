@@ -34,7 +34,10 @@ shapiq.
 
 
 def approximators(n: int) -> Iterator[tuple[str, Callable[[int], Any]]]:
-    """(name, seed -> approximator), for all of shapiq's own list of Shapley approximators and the others above."""
+    """(name, seed -> approximator), for all that can estimate Shapley values.
+
+    They are shapiq's own list of Shapley approximators, and the others above.
+    """
     for cls in sa.SV_APPROXIMATORS:
         if cls in LEFT_OUT:
             continue

@@ -1,5 +1,6 @@
-"""The whole chain at one rho, from the parties' tables to their models, against one dpotrf of the
-pooled matrix.
+"""The whole chain at one rho, against one dpotrf of the pooled matrix.
+
+It goes from the parties' tables to their models.
 """
 
 import numpy as np
@@ -14,7 +15,10 @@ N, ROWS = 3, 250
 
 
 def chain() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values, Shapley values, rewards, noise variances and posteriors; the kernel matrix is built on the way."""
+    """Values, Shapley values, rewards, noise variances and posteriors.
+
+    The kernel matrix is built on the way.
+    """
     game = gaussian_process_game(N, ROWS)
     v = game.values()
     rewards = fp.RewardScheme(game, fp.shapley(game)).rewards("stable")

@@ -1,5 +1,6 @@
-"""Exact Shapley values from the parties' precisions (values and phi), and from the table of values
-(phi alone).
+"""Exact Shapley values from the parties' precisions, and from the table of values.
+
+From the precisions, that is the values and phi; from the table, phi alone.
 
 A peer that asks for many coalitions at once is given a batched Cholesky, of a thousand matrices a
 call, as one would write it; and, in a line of its own, of as many as stay in the cache, which is

@@ -1,5 +1,6 @@
-"""All 2^n values of an exact Gaussian process, from the pooled kernel matrix, against a Cholesky
-per coalition.
+"""All 2^n values of an exact Gaussian process, against a Cholesky per coalition.
+
+Both start from the pooled kernel matrix.
 """
 
 from bench.games import gaussian_process_game

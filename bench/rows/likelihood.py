@@ -1,5 +1,6 @@
-"""Maximum likelihood of an ARD squared exponential on Friedman's data, ten inputs: same start, same
-bounds.
+"""Maximum likelihood of an ARD squared exponential on Friedman's data with ten inputs.
+
+All have the same start and the same bounds.
 
 Usage: `python -m bench.rows.likelihood sklearn|gpytorch [--quick]`.
 """

@@ -1,5 +1,6 @@
-"""Peak memory of three large valuations, each in a process of its own; 8 GiB are promised to be
-enough.
+"""Peak memory of three large valuations, each in a process of its own.
+
+8 GiB are promised to be enough.
 """
 
 import subprocess

@@ -1,5 +1,6 @@
-"""eta of all parties for 101 rhos, against TOMS 748 on a dense Cholesky log-determinant; Gaussian
-process, 3 x 250.
+"""eta of all parties for 101 rhos, against TOMS 748 on a dense Cholesky log-determinant.
+
+The model is a Gaussian process, and there are 3 x 250 rows.
 """
 
 import numpy as np
@@ -15,11 +16,10 @@ N, ROWS, RHOS = 3, 250, 101
 
 
 class Dense:
-    """Each evaluation is a factorisation of the pooled matrix [m, m], in tau = s2 / (s2 + eta) as
-    ours.
+    """A search each of whose evaluations factorises the pooled matrix [m, m].
 
-    What a party has alone and what all have together is computed once, and known at the ends of
-    every search.
+    It is in tau = s2 / (s2 + eta), as ours. What a party has alone and what all have together is
+    computed once, and known at the ends of every search.
     """
 
     def __init__(self, B: np.ndarray) -> None:
@@ -45,7 +45,10 @@ class Dense:
 
 
 def main() -> None:
-    """Rewards for rho from 0 to the largest that is individually rational; both are given the kernel matrix."""
+    """Rewards for rho from 0 to the largest that is individually rational.
+
+    Both ways are given the kernel matrix.
+    """
     known = gaussian_process_game(N, ROWS)
     scheme = fp.RewardScheme(known, fp.shapley(known))
     rewards = [scheme.rewards(rho) for rho in np.linspace(0, min(1.0, scheme.rho_rational), RHOS)]

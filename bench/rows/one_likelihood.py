@@ -1,5 +1,6 @@
-"""One likelihood with its gradient, the unit of every search: scikit-learn's, ours, and LAPACK's
-share of it.
+"""One likelihood with its gradient, the unit of every search.
+
+There are scikit-learn's, ours, and LAPACK's share of ours.
 """
 
 import numpy as np

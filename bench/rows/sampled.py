@@ -1,8 +1,9 @@
-"""Sampled Shapley values of 30 parties from 3000 evaluations: mean absolute error over seeds, ours
-and peers'.
+"""Sampled Shapley values of 30 parties from 3000 evaluations, ours and peers'.
 
-Prints one "error" line per method and game; the table compares ours with the best of all. Usage:
-`python -m bench.rows.sampled shapiq|shap|fairpool [--quick]`.
+What is compared is the mean absolute error over seeds. Prints one "error" line per method and game;
+the table compares ours with the best of all.
+
+Usage: `python -m bench.rows.sampled shapiq|shap|fairpool [--quick]`.
 """
 
 import importlib

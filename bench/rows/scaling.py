@@ -1,5 +1,6 @@
-"""Points of the charts: what all 2^n values cost against parties n, rows per party m and weights d,
-on one core.
+"""Points of the charts: what all 2^n values cost on one core.
+
+They are against parties n, rows per party m, and weights d.
 """
 
 import numpy as np

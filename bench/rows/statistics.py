@@ -1,8 +1,7 @@
-"""Statistics of a Parquet file of five million rows and 20 columns, against pyarrow merely reading
-it.
+"""Statistics of a Parquet file of five million rows and 20 columns, against merely reading it.
 
-Both use two threads. The reading is the quickest of three ways to stream or load all columns.
-Peak memory is that of a process of its own.
+It is pyarrow that reads, in the quickest of three ways to stream or load all columns. Both use two
+threads. Peak memory is that of a process of its own.
 """
 
 import subprocess

@@ -32,7 +32,7 @@ sizes = st.lists(st.sampled_from([0, 1, 1, 2, 3, 7, 12]), min_size=1, max_size=6
 
 
 def parties_of(sizes, seed, copies):
-    """Parties of such sizes; with copies, many rows are the same, within a party and between them."""
+    """Parties of such sizes; with copies, many rows are alike, within a party and between two."""
     rng = np.random.default_rng(seed)
     pool = rng.standard_normal((5 if copies else 1000, 2))
     X = [pool[rng.integers(len(pool), size=size)] for size in sizes]

@@ -120,7 +120,10 @@ def test_slopes_of_no_size_end_the_search(size):
 
 
 def test_variables_beside_their_bounds_do_not_jam_the_search():
-    """Random bowls in a box, from starts that are at its walls but for a hair: scipy finds nothing lower."""
+    """Random bowls in a box, from starts that are at its walls but for a hair.
+
+    scipy finds nothing lower.
+    """
     rng = np.random.default_rng(0)
     for _ in range(200):
         A = rng.standard_normal((4, 4))

@@ -142,7 +142,10 @@ def test_the_evidence_is_searched_everywhere():
 
 
 def test_a_long_search_takes_few_likelihoods():
-    """The benchmark's smallest case; scipy's L-BFGS-B took 65 for the same likelihood, this search 44."""
+    """The benchmark's smallest case.
+
+    scipy's L-BFGS-B took 65 for the same likelihood, this search 44.
+    """
     X, y = make_friedman1(750, n_features=10, noise=1.0, random_state=0)
     X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
     fit = maximise_likelihood(gp_likelihood, 1.0 * RBF(np.ones(10)), 0.1, X, y, entries=len(X) ** 2)
@@ -194,7 +197,7 @@ def test_a_start_that_cannot_be_factorised_gives_way_to_one_that_fits_the_data()
 
 
 def test_where_the_kernel_explains_little_the_search_starts_again(monkeypatch):
-    """From long length scales the labels look like noise alone; from short ones the wave is found."""
+    """From long length scales the labels look like noise; from short ones the wave is found."""
     X = np.linspace(0, 30, 60)[:, None]
     y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(60)
     start = fp.GaussianProcess(1.0 * RBF(300.0), 1.0)
@@ -204,7 +207,10 @@ def test_where_the_kernel_explains_little_the_search_starts_again(monkeypatch):
 
 
 def test_a_search_from_elsewhere_is_not_followed_to_where_labels_have_no_noise():
-    """Fifty rows, mostly noise: interpolating them has the larger likelihood by 3.8 nats, and would be warned of."""
+    """Fifty rows, mostly noise.
+
+    Interpolating them has the larger likelihood by 3.8 nats, and would be warned of.
+    """
     found = problem(23, least_rows=40, most_rows=300)
     assert found.gp.fit_hyperparameters(found.X, found.y).noise_variance > 0.1
 

@@ -40,7 +40,10 @@ def sparse_problem(number):
 
 
 def largest_slope(model, X, y):
-    """The largest component of the gradient at a model's hyperparameters, but for those that a bound holds."""
+    """The largest component of the gradient at a model's hyperparameters.
+
+    Those that a bound holds are left out.
+    """
     if isinstance(model, fp.SparseGaussianProcess):
         _, gradient = dtc_likelihood(
             model.kernel, model.noise_variance, X, y, model.inducing_points
@@ -91,7 +94,10 @@ def test_a_sparse_gp_is_learned_about_as_well_as_from_many_starts(number):
 
 @pytest.mark.soak
 def test_sixty_exact_gps_are_learned_as_well_as_by_scikit_learn():
-    """Same start, same bounds, at most 300 rows. Measured: none is below, 11 are above by more than 1e-3 nats."""
+    """Same start, same bounds, at most 300 rows.
+
+    Measured: none is below, 11 are above by more than 1e-3 nats.
+    """
     below = []
     for number in range(COUNT):
         found = exact_problem(number)
@@ -102,7 +108,10 @@ def test_sixty_exact_gps_are_learned_as_well_as_by_scikit_learn():
 
 @pytest.mark.soak
 def test_sixty_sparse_gps_are_learned_about_as_well_as_from_many_starts():
-    """Against the best of eight searches from random starts. Measured: 55 are within 0.1 nats of it, 58 within 1."""
+    """Against the best of eight searches from random starts.
+
+    Measured: 55 are within 0.1 nats of it, 58 within 1.
+    """
     behind = []
     for number in range(COUNT):
         found = sparse_problem(number)
@@ -114,7 +123,7 @@ def test_sixty_sparse_gps_are_learned_about_as_well_as_from_many_starts():
 
 
 def best_of_many_starts(found, rng):
-    """Length scales and amplitudes up to 4.5 times longer or shorter, noise variances from 0.01 to 1."""
+    """Length scales and amplitudes up to 4.5 times longer or shorter, noise from 0.01 to 1."""
     likelihoods = []
     for _ in range(STARTS):
         theta = found.kernel.theta

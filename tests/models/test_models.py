@@ -132,7 +132,10 @@ def test_summaries_of_batches_add_up(data):
 
 
 def improvement(rows, seed):
-    """How much the pool of two parties of so many rows each predicts better than one of them; and tells more."""
+    """How much the pool of two parties predicts better than one of them; and tells more.
+
+    Each has so many rows.
+    """
     rng = np.random.default_rng(seed)
 
     def draw(rows):
@@ -147,7 +150,7 @@ def improvement(rows, seed):
 
 
 def test_with_ample_data_more_information_may_predict_no_better():
-    """App. F.2: of few rows the pool mostly predicts better; of ample ones about as often as not."""
+    """App. F.2: of few rows the pool mostly predicts better; of ample ones as often as not."""
     few, ample = (np.array([improvement(rows, seed) for seed in range(40)]) for rows in (4, 2000))
     assert (few[:, 1] > 0.5).all()
     assert (ample[:, 1] > 0.5).all()  # it always tells more

@@ -48,7 +48,7 @@ def test_values_are_those_of_the_stated_model_however_close_the_points(spacing):
     [(4, 0.01, 1e-3), (6, 0.01, 1e-5), (2, 0.3, 0.1), (3, 1.0, 0.1)],
 )
 def test_fifty_points_are_as_exact_as_is_said(columns, spacing, noise):
-    """Up to 1e-3 nats where all of them are close; far less where they are as far apart as data are."""
+    """Up to 1e-3 nats where all of them are close; far less where they are as far apart as data."""
     rng = np.random.default_rng(0)
     X, U = rng.uniform(-2, 2, (60, columns)), spacing * rng.standard_normal((50, columns))
     exact = exact_dtc.information_gain(X, U, length_scale=1.8, noise=noise, jitter=JITTER)

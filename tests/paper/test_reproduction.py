@@ -27,7 +27,9 @@ def housing(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     rng = np.random.default_rng(0)
     names = {
-        "california_housing.csv": "MedInc,HouseAge,AveRooms,AveBedrms,Population,Latitude,Longitude,MedHouseVal",
+        "california_housing.csv": (
+            "MedInc,HouseAge,AveRooms,AveBedrms,Population,Latitude,Longitude,MedHouseVal"
+        ),
         "boston_housing.csv": "CRIM,ZN,INDUS,CHAS,NOX,RM,AGE,DIS,RAD,TAX,PTRATIO,B,LSTAT,MEDV",
     }
     for name, header in names.items():
@@ -110,7 +112,7 @@ def test_points_of_another_program_or_other_data_are_computed_anew(tmp_path, hou
 
 
 def check_that_it_goes_on(points, arguments, kept):
-    """`kept` points are whole, one is half-written, and the command computes only what is missing."""
+    """`kept` points are whole, one is half-written, and only what is missing is computed."""
     files = {path: path.stat().st_mtime_ns for path in points.glob("*.json")}
     assert len(files) == kept
     assert all("rows" in json.loads(path.read_text()) for path in files)

@@ -45,7 +45,10 @@ def test_nested_noise_has_covariance_of_the_smaller_variance():
 
 
 def test_two_copies_tell_no_more_than_the_less_noisy_one():
-    """The best linear combination a z_1 + (1 - a) z_2 of two recipients' copies has a = 1 on the less noisy."""
+    """The best linear combination a z_1 + (1 - a) z_2 of two recipients' copies.
+
+    It has a = 1 on the less noisy one.
+    """
     z = dict(label_noise("nested", [0.4, 1.5], (400_000,), np.random.default_rng(1)))
     difference = z[0] - z[1]
     best = -np.mean(z[1] * difference) / np.mean(difference**2)  # the a of least variance

@@ -130,7 +130,10 @@ def test_hostile_names_stay_text(browser, tmp_path):
     from sklearn.gaussian_process.kernels import RBF
 
     rng = np.random.default_rng(0)
-    evil = '</script><script>document.title="hacked"</script><img src=x onerror=document.title="hacked">'
+    evil = (
+        '</script><script>document.title="hacked"</script>'
+        '<img src=x onerror=document.title="hacked">'
+    )
     X = rng.standard_normal((20, 2))
     parties = [fp.Party(evil, X[:12], X[:12, 0]), fp.Party("{{ 7 * 7 }}", X[12:], X[12:, 0])]
     fp.collaborate(parties, fp.GaussianProcess(RBF(), 0.1)).report(tmp_path / "report.html")

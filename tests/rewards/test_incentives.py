@@ -107,7 +107,10 @@ def test_rewards_must_be_one_per_party(rewards):
 
 
 def test_the_naive_schemes_violate_f3_where_the_paper_says_so():
-    """Sec. 4.1.1: raising what party 0 adds to {1} changes neither v_i nor the order by it; Shapley does notice."""
+    """Sec. 4.1.1: raising what party 0 adds to {1} changes neither v_i nor the order by it.
+
+    Shapley values do notice.
+    """
     game = fp.TableGame(
         [0, 2, 2, 3, 2, 4, 3, 5], names=["a", "b", "c"]
     )  # a adds more to {c} than b does
@@ -198,7 +201,7 @@ def test_group_welfare_is_that_of_feasible_rewards_in_the_structure(rewards, str
 
 
 def test_where_nobody_contributes_anything_definitions_1_and_2_hold_by_their_words():
-    """r_i = k phi_i with phi = 0: true of rewards that are all 0, whatever k is, and of no others."""
+    """r_i = k phi_i with phi = 0 is true of rewards that are all 0, for any k, and no others."""
     game = fp.TableGame([0, 0, 0, 0], names=["a", "b"])
     for condition in ("Shapley fair", "rho-Shapley fair"):
         assert fp.check_incentives(game, [0, 0], [0, 0])[condition].holds is True
@@ -208,7 +211,10 @@ def test_where_nobody_contributes_anything_definitions_1_and_2_hold_by_their_wor
 
 
 def test_the_core_and_efficiency_of_game_theory_do_not_suit_rewards_that_can_be_copied():
-    """Sec. 4.1 and 4.1.2, footnotes: sums over a coalition, where freely replicable rewards ask for one member."""
+    """Sec. 4.1 and 4.1.2, footnotes.
+
+    They sum over a coalition, where freely replicable rewards ask for one member.
+    """
     rewards = np.array([7.5, 7.0])
     sums = np.array([0, rewards[0], rewards[1], rewards.sum()])
     assert (

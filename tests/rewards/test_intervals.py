@@ -36,7 +36,10 @@ def inside(interval, truth):
 
 
 def coverage(game, phi, evaluations, seeds):
-    """In how many samplings rho_r, rho_s and all rewards of the exact contributions are in their intervals."""
+    """In how many samplings the intervals hold.
+
+    They hold if rho_r, rho_s and all rewards of the exact contributions are within them.
+    """
     exact = fp.RewardScheme(game, phi)
     found = {"rho_rational": [], "rho_stable": [], "rational": [], "stable": [], "0.5": []}
     for seed in seeds:

@@ -80,7 +80,7 @@ def test_r6_holds_exactly_when_definition_3_does(v, rho):
 
 @given(tables(), st.lists(st.floats(0, 1), min_size=5, max_size=5))
 def test_definition_3_equals_its_words(v, shares):
-    """Every coalition has a member who receives at least what the coalition has, for any rewards."""
+    """Each coalition has a member who receives at least what the coalition has, for any rewards."""
     game = fp.TableGame(v)
     r = np.array(shares[: game.n]) * game.total
     found = fp.check_incentives(game, fp.shapley(game), r)["stable"]

@@ -57,7 +57,7 @@ def cluster(folder, workers=2):
 
 
 def _address_in(file, scheduler):
-    """The scheduler's address, once its file is written: it is there, and empty, a moment before."""
+    """The scheduler's address, once its file is written; a moment before, the file is empty."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         assert scheduler.poll() is None

@@ -12,7 +12,10 @@ exponential = np.vectorize(Decimal.exp, otypes=[object])
 
 
 def information_gain(X, U, *, length_scale, noise, jitter):
-    """1/2 log|I + K_XU M^-1 K_UX / noise| with M = K_UU + jitter diag(K_UU), as log|M + K_UX K_XU / noise| - log|M|."""
+    """1/2 log|I + K_XU M^-1 K_UX / noise| with M = K_UU + jitter diag(K_UU).
+
+    It is computed as log|M + K_UX K_XU / noise| - log|M|.
+    """
     with localcontext(prec=DIGITS):
         X, U, scale = exactly(X), exactly(U), Decimal(length_scale)
         M = covariance(U, U, scale)

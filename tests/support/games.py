@@ -16,7 +16,10 @@ def monotone_tables(draw, least=1, most=5):
 
 @st.composite
 def submodular_tables(draw, least=1, most=5):
-    """Coverage: each of some weighted items is known to some parties; a coalition has the weight of what it knows."""
+    """Coverage: each of some weighted items is known to some parties.
+
+    A coalition has the weight of what it knows.
+    """
     n = draw(st.integers(least, most))
     items = draw(
         st.lists(st.tuples(st.integers(1, 9), st.integers(0, 2**n - 1)), min_size=1, max_size=8)

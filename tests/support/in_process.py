@@ -44,7 +44,10 @@ def _exit_code():
 
 @contextmanager
 def _as_a_program(arguments):
-    """The name in its messages comes from `sys.argv` and `__main__`, which are the test runner's here."""
+    """Set `sys.argv` and `__main__`, which are the test runner's here.
+
+    The name in the program's messages comes from them.
+    """
     own = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -56,7 +59,10 @@ def _as_a_program(arguments):
 
 @contextmanager
 def _warnings_of_a_program():
-    """As Python starts: most are printed to standard error, a few kinds are ignored, and none is an error."""
+    """As Python starts: most are printed to standard error, a few kinds are ignored.
+
+    None is an error.
+    """
     with warnings.catch_warnings():
         warnings.resetwarnings()
         for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):

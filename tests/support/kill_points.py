@@ -55,7 +55,7 @@ def die_before_change(point, pipe):
 
 
 def killed_at(point, work):
-    """The change before which a child was killed at this work; "" if it made fewer, and got through."""
+    """The change before which a child was killed at this work; "" if it got through."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -86,7 +86,10 @@ def content(folder):
 
 
 def render_once(module, name, which):
-    """Remember pages: rendering them takes longer than all that is done between two changes to the disk."""
+    """Remember pages.
+
+    Rendering them takes longer than all that is done between two changes to the disk.
+    """
     render, pages = getattr(module, name), {}
 
     def remembered(*arguments):
@@ -99,7 +102,10 @@ def render_once(module, name, which):
 
 
 def every_change(folder, before, work):
-    """What is left after being killed before each change; last, with "" for a change, after getting through."""
+    """What is left after being killed before each change.
+
+    Last, with "" for a change, comes what is left after getting through.
+    """
     for point in count():
         shutil.rmtree(folder)
         shutil.copytree(before, folder)

@@ -49,7 +49,10 @@ def information_gain(model, X, noise):
 
 
 def rounding(model, parties):
-    """What `slogdet` may be off by here, in nats: eps times the trace, since the smallest eigenvalue is 1 or more."""
+    """What `slogdet` may be off by here, in nats.
+
+    It is eps times the trace, since the smallest eigenvalue is 1 or more.
+    """
     noise = np.concatenate([_noise(model, p) for p in parties])
     K = prior_covariance(model, np.concatenate([p.X for p in parties]))
     return np.finfo(float).eps * (len(K) + (np.diag(K) / noise).sum())
@@ -93,7 +96,10 @@ def log_marginal_likelihood(model, X, y, noise):
 
 
 def reward_data_gain(model, parties, i, eta):
-    """The information gain of D_i^r as it is defined: own rows with their noise, the others' with eta more."""
+    """The information gain of D_i^r as it is defined.
+
+    Own rows have their noise, and the others' have eta more.
+    """
     noise = [_noise(model, p) for p in parties]
     noise = np.concatenate([s + (0 if j == i else eta) for j, s in enumerate(noise)])
     return information_gain(model, np.concatenate([p.X for p in parties]), noise)

@@ -21,7 +21,10 @@ COMMAND = Path(sys.executable).parent / "fairpool"
 
 
 def fairpool(*arguments, cwd=None):
-    """Run what the installed command runs, in this process; tests/test_command.py compares the two."""
+    """Run what the installed command runs, in this process.
+
+    tests/test_command.py compares the two.
+    """
     return run_in_process([*map(str, arguments)], cwd)
 
 

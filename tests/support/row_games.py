@@ -18,7 +18,7 @@ def row_game(rows):
 
 
 def exact_contributions(rows, weights):
-    """phi [n], where a coalition of k others is as likely as weights[k] says, for each such coalition."""
+    """phi [n], where each coalition of k others is as likely as weights[k] says."""
     phi = []
     for i, m in enumerate(rows):
         ways = ways_by_size_and_rows([*rows[:i], *rows[i + 1 :]])

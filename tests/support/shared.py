@@ -8,7 +8,10 @@ import shutil
 
 
 def built_once(tmp_path_factory, name, build):
-    """The folder that `build(folder)` fills; it is only to be read, and copied before anything is changed."""
+    """The folder that `build(folder)` fills.
+
+    It is only to be read, and copied before anything is changed.
+    """
     base = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:  # each worker has a folder of its own in what all share
         base = base.parent

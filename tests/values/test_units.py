@@ -60,7 +60,10 @@ def test_rewards_are_those_of_the_same_values_in_a_table(parties, rho):
 def test_the_same_values_have_the_same_rewards_whatever_unit_they_come_from(
     seed, power, column, rho
 ):
-    """A column in another unit, and the prior as it was: other values, but the same as those values in a table."""
+    """A column in another unit, and the prior as it was.
+
+    The values are other ones, but the same as those values in a table.
+    """
     unit = np.ones(3)
     unit[column] = 2.0**power
     parties = [
@@ -131,7 +134,10 @@ def test_values_are_as_exact_as_is_said(scales, shift):
 
 
 def decimal_information_gain(X, noise):
-    """1/2 log|I + Phi^T Phi / noise|, Phi the rows with a bias, by elimination without rounding to speak of."""
+    """1/2 log|I + Phi^T Phi / noise|, Phi the rows with a bias.
+
+    It is computed by elimination, without rounding to speak of.
+    """
     with decimal.localcontext(prec=80):
         Phi = np.vectorize(decimal.Decimal, otypes=[object])(np.column_stack([X, np.ones(len(X))]))
         B = Phi.T @ Phi / decimal.Decimal(noise)
