@@ -42,7 +42,7 @@ class Collaboration(Outcome):
         return explain(self)
 
     def report(self, path: str | Path) -> None:
-        """Write the report: one self-contained HTML page, for whoever may see all parties' values."""
+        """Write the report, one self-contained HTML page: for those who may see all values."""
         from fairpool.report.report import (
             Context,
             render_report,

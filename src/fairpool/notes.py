@@ -1,5 +1,6 @@
-"""What a stage noticed, as a value: results carry notes from learning to the letter, and no code
-reads sentences.
+"""What a stage noticed, as a value.
+
+Results carry notes from learning to the letter, and no code reads sentences.
 """
 
 import warnings

@@ -46,12 +46,15 @@ class Outcome:
 
     @cached_property
     def residuals(self) -> FloatArray | None:
-        """Per party, how far its labels are from the others' prediction (`held_out_residuals`); None without rows."""
+        """Per party, how far its labels are from the others' prediction; None without rows.
+
+        See `held_out_residuals`.
+        """
         if not any(len(rows) for rows in self.game.pool.rows):
             return None
         return held_out_residuals(self.game)
 
     @cached_property
     def reward_intervals(self) -> FloatArray:
-        """Where the rewards of exact contributions lie [n, 2]; see `RewardScheme.reward_intervals`."""
+        """Where the rewards of exact contributions lie [n, 2], see `RewardScheme`."""
         return self.scheme.reward_intervals(self.asked)

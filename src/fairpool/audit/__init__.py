@@ -1,6 +1,6 @@
-"""What information gain cannot see: it never looks at labels, and counts a copied row like a new
-one.
+"""What information gain cannot see.
 
+It never looks at labels, and counts a copied row like a new one.
 Rows that occur twice inflate a party's value, and garbage labels cost it nothing. So both are
 looked for, and reported beside the values.
 """

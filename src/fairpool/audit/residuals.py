@@ -15,8 +15,8 @@ def held_out_residuals(game: InformationGain, parties: Sequence[Party] | None = 
     Information gain never looks at labels; this does. In predicted standard deviations:
     The root mean square of (y - mean) / standard deviation over the party's rows, by the model
     trained on all others: near 1 where its labels agree with theirs, much larger where they do not
-    (or where its rows are of another kind). nan where there is nothing to compare, as for a party whose rows cannot
-    be looked at.
+    (or where its rows are of another kind). nan where there is nothing to compare, as
+    for a party whose rows cannot be looked at.
 
     Args:
         game: The values, with every party's data or summary.

@@ -196,7 +196,7 @@ class Configuration(Section):
     parties: Annotated[list[PartySection], Field(min_length=1)]
 
     def problems(self) -> list[str]:
-        """What is allowed by itself but does not fit together; the data can be looked at all the same."""
+        """What is allowed by itself but does not fit together; data can be looked at all the same."""
         found = self.model.problems()
         found += _listed_twice(self.features or [], "features: the column")
         found += _listed_twice(list(self.categorical), "categorical: the column")
@@ -261,7 +261,7 @@ class ConfigurationFile:
 
 
 def load_configuration(folder: Path) -> Configuration:
-    """What `collaboration.toml` of a folder says, or the file itself; refused with every problem."""
+    """What a folder's `collaboration.toml`, or the file itself, says; refused with all problems."""
     file = read_configuration(folder)
     if file.problems:
         raise ConfigurationError(*file.problems)
@@ -269,7 +269,10 @@ def load_configuration(folder: Path) -> Configuration:
 
 
 def read_configuration(folder: Path) -> ConfigurationFile:
-    """Read `collaboration.toml` of a folder, or the file itself; refuse values that are not allowed, all at once."""
+    """Read a folder's `collaboration.toml`, or the file itself.
+
+    Values that are not allowed are refused, all at once.
+    """
     path = folder / FILE_NAME if folder.is_dir() else folder
     try:
         text = path.read_bytes().decode(

@@ -1,5 +1,6 @@
-"""An example to start from: three hospitals with patients of different ages, from data that ships
-with scikit-learn.
+"""An example to start from: three hospitals with patients of different ages.
+
+The data ship with scikit-learn.
 """
 
 import csv
@@ -19,8 +20,8 @@ YOUNG = 48
 
 CONFIGURATION = """\
 # A collaboration: who takes part, what is predicted, and how the rewards are decided.
-# Check it with `fairpool check`, run it with `fairpool run`. Lines that start with # are explanations, or settings
-# at their default; take the # away to change them.
+# Check it with `fairpool check`, run it with `fairpool run`. Lines that start with # are
+# explanations, or settings at their default; take the # away to change them.
 
 name = "Three hospitals"
 
@@ -63,8 +64,9 @@ inducing_points = 40
 data = "test.csv"
 
 [rewards]
-# How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the best model. Or a word:
-# "fair" (1), "rational" (nobody gets less than it has alone), "stable" (no group does better by itself), "welfare" (0).
+# How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the best
+# model. Or a word: "fair" (1), "rational" (nobody gets less than it has alone), "stable" (no group
+# does better by itself), "welfare" (0).
 rho = "stable"
 # Whether all parties agreed that their inputs may be seen by the others; only an exact "gp" needs
 # it.

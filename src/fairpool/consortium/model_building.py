@@ -12,7 +12,7 @@ from fairpool.tables.arrays import FloatArray
 from fairpool.tables.encoding import TableEncoding
 
 START_NOISE = 0.3
-"""Where the search for the noise variance starts, in units of the standardised target's variance."""
+"""Where the search for the noise variance starts, in variances of the target."""
 
 SEED = 0
 """Of the choice of rows to learn from: not secret, it has nothing to do with noise on labels."""

@@ -3,8 +3,8 @@
 | model | theta | information gain is computed in |
 |---|---|---|
 | `GaussianProcess` | a function f | kernel space: one row and column per data point |
-| `SparseGaussianProcess` | f at inducing points (DTC) | weight space: d = number of inducing points |
-| `BayesianLinearRegression` | weights on any features | weight space: d = number of features |
+| `SparseGaussianProcess` | f at inducing points (DTC) | weight space: one per inducing point |
+| `BayesianLinearRegression` | weights on any features | weight space: one per feature |
 """
 
 from fairpool.models.blr import BayesianLinearRegression
