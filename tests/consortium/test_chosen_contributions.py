@@ -8,8 +8,8 @@ import pytest
 
 import fairpool as fp
 from fairpool.compute.workers import Workers
-from fairpool.consortium.preparation import prepare
-from fairpool.consortium.run import execute
+from fairpool.consortium.request import RunRequest
+from fairpool.consortium.run import run
 from fairpool.contributions import CONCEPTS, Concept
 from fairpool.contributions.contributions import exactly
 from tests.support.examples import make_parties
@@ -49,7 +49,8 @@ def test_from_the_file_to_the_letter(tmp_path, name):
     assert (done.returncode, done.stderr) == (0, "")
 
     result = json.loads((folder / "result" / "operator" / "result.json").read_text())
-    game = execute(prepare(folder), rho="rational", seed=1).collaboration.game
+    request = RunRequest(configuration=folder, rho="rational", seed=1)
+    game = run(request).collaboration.game
     phi = getattr(fp, name)(game)
     assert result["method"] == phi.method
     assert [p["contribution"] for p in result["parties"]] == pytest.approx(phi.values)

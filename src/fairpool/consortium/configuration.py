@@ -196,7 +196,7 @@ class Configuration(Section):
     parties: Annotated[list[PartySection], Field(min_length=1)]
 
     def problems(self) -> list[str]:
-        """What is allowed by itself but does not fit together; data can be looked at all the same."""
+        """What is allowed by itself but does not fit together; data can be looked at anyway."""
         found = self.model.problems()
         found += _listed_twice(self.features or [], "features: the column")
         found += _listed_twice(list(self.categorical), "categorical: the column")
