@@ -22,9 +22,11 @@ from fairpool.compute.cluster import open_executor
 from fairpool.compute.workers import Workers
 from fairpool.consortium.statistics import summarise_files
 from fairpool.consortium.tables import Source
+from fairpool.encoding import TableEncoding
 from fairpool.errors import ClusterError
 from fairpool.paper.reproduction import reproduce
-from fairpool.tables.encoding import NumberColumn, TableEncoding
+from fairpool.tables.columns import NumberColumn
+from fairpool.targets import NumberTarget
 from tests.support.dask_cluster import cluster
 from tests.support.examples import MODELS, make_parties
 from tests.support.projects import fairpool, fairpool_process, project
@@ -114,7 +116,7 @@ def test_statistics_of_files_and_row_groups(executor, tmp_path):
         table = pa.table({name: rng.standard_normal(5000) for name in ("a", "b", "y")})
         pq.write_table(table, files[-1], row_group_size=700)
     encoding = TableEncoding(
-        (NumberColumn("a", 0.1, 2.0), NumberColumn("b", 0.0, 1.0)), "y", 0.0, 1.0
+        (NumberColumn("a", 0.1, 2.0), NumberColumn("b", 0.0, 1.0)), NumberTarget("y", 0.0, 1.0)
     )
     model = fp.BayesianLinearRegression(0.1)
     source = Source("p", tuple(files))

@@ -2,11 +2,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
-from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
+from fairpool.tables.columns import CategoryColumn, NumberColumn
+from fairpool.targets import NumberTarget
 
 ENCODING = TableEncoding(
-    (CategoryColumn("kind", ("a", "b")), NumberColumn("x", 3.0, 2.0)), "y", 10.0, 5.0
+    (CategoryColumn("kind", ("a", "b")), NumberColumn("x", 3.0, 2.0)), NumberTarget("y", 10.0, 5.0)
 )
 
 
@@ -39,6 +41,6 @@ def test_a_column_that_is_not_there_is_named():
 
 
 def test_predictions_come_back_in_the_targets_units():
-    mean, variance = ENCODING.decode(np.array([0.0, 2.0]), np.array([1.0, 4.0]))
+    mean, variance = ENCODING.target.decode(np.array([0.0, 2.0]), np.array([1.0, 4.0]))
     np.testing.assert_array_equal(mean, [10, 20])
     np.testing.assert_array_equal(variance, [25, 100])

@@ -20,8 +20,10 @@ from bench.measure import FOLDER, Row, interleaved, quick, same
 from fairpool.compute.workers import Workers
 from fairpool.consortium.statistics import summarise_files
 from fairpool.consortium.tables import Source
+from fairpool.encoding import TableEncoding
 from fairpool.parties import PartySummary
-from fairpool.tables.encoding import NumberColumn, TableEncoding
+from fairpool.tables.columns import NumberColumn
+from fairpool.targets import NumberTarget
 
 ROWS, COLUMNS, GROUPS = 5_000_000, 20, 50
 FILE = FOLDER / "data" / "five-million-rows.parquet"
@@ -45,7 +47,7 @@ def write() -> None:
 def ours() -> PartySummary:
     """fairpool's streaming statistics, by two threads that each read and sum up row groups."""
     encoding = TableEncoding(
-        tuple(NumberColumn(name, 0.0, 1.0) for name in NAMES[:-1]), "y", 0.0, 1.0
+        tuple(NumberColumn(name, 0.0, 1.0) for name in NAMES[:-1]), NumberTarget("y", 0.0, 1.0)
     )
     with ThreadPoolExecutor(2) as threads:
         return summarise_files(

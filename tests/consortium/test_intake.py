@@ -30,10 +30,10 @@ def test_scaling_comes_from_the_pooled_training_data(tmp_path, suffix):
     assert x.mean == pytest.approx(np.mean(pooled["x"].to_numpy()), abs=0.05 * x.scale)
     assert z.scale == float(f"{np.std(pooled['z'].to_numpy()):.1e}")
     assert kind.levels == ("green", "red")
-    assert found.encoding.mean == pytest.approx(
-        np.mean(pooled["y"].to_numpy()), abs=0.05 * found.encoding.scale
+    assert found.encoding.target.mean == pytest.approx(
+        np.mean(pooled["y"].to_numpy()), abs=0.05 * found.encoding.target.scale
     )
-    assert found.encoding.mean != pytest.approx(np.mean(pooled["y"].to_numpy()), rel=1e-6)
+    assert found.encoding.target.mean != pytest.approx(np.mean(pooled["y"].to_numpy()), rel=1e-6)
     X, y = next(encoded_batches(found.parties[0], found.encoding, no_progress))
     assert X.shape == (40, 4)
     assert set(X[:, 2] + X[:, 3]) == {1.0}

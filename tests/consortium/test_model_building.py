@@ -30,7 +30,7 @@ def test_hyperparameters_of_friedmans_function_are_learned(tmp_path, seed):
     """The search used to stay where it began: noise 2.74, v_N = 83, rewards of 100, 81 and 69%."""
     run = finished_run(friedman(tmp_path, seed))
     game, rewards = run.collaboration.game, run.collaboration.rewards
-    noise = run.preparation.encoding.scale * run.built.model.noise_variance**0.5
+    noise = run.preparation.encoding.target.scale * run.built.model.noise_variance**0.5
     assert abs(noise - 0.5) < 0.02
     assert 135 < game.total < 145
     np.testing.assert_allclose(rewards / game.total, [1, 0.90, 0.83], atol=0.015)

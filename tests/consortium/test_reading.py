@@ -25,8 +25,10 @@ from fairpool.consortium.scrutiny import scrutinise
 from fairpool.consortium.statistics import summarise_files
 from fairpool.consortium.tables import Source
 from fairpool.consortium.valuation import value
+from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
-from fairpool.tables.encoding import NumberColumn, TableEncoding
+from fairpool.tables.columns import NumberColumn
+from fairpool.targets import NumberTarget
 from tests.support.projects import (
     MODELS,
     finished_run,
@@ -179,7 +181,9 @@ def test_a_file_that_was_only_touched_is_the_same(tmp_path):
 
 # Files of several pieces
 
-ENCODING = TableEncoding((NumberColumn("x", 0.0, 1.0), NumberColumn("z", 0.0, 1.0)), "y", 0.0, 1.0)
+ENCODING = TableEncoding(
+    (NumberColumn("x", 0.0, 1.0), NumberColumn("z", 0.0, 1.0)), NumberTarget("y", 0.0, 1.0)
+)
 COLUMNS = Columns(numbers=("x", "z", "y"), target="y")
 NAMES = ("x", "z", "y")
 

@@ -327,7 +327,7 @@ def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind)
         b"61.987654",
         b"1234567.125",
     ]
-    label = (61.987654 - encoding.mean) / encoding.scale
+    label = (61.987654 - encoding.target.mean) / encoding.target.scale
     numbers = (7.1234567, 3.7654321, 61.987654, 1234567.125, *encoded[[3, 4, 7], [0, 1, 0]], label)
     forbidden += [np.float64(number).tobytes() for number in numbers]
     for file in (f for p in others for f in p.rglob("*")):

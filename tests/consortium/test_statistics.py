@@ -18,20 +18,22 @@ from fairpool.consortium.reading import Piece
 from fairpool.consortium.sample import row_keys
 from fairpool.consortium.statistics import summarise_files
 from fairpool.consortium.tables import Source
+from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
-from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
+from fairpool.tables.columns import CategoryColumn, NumberColumn
+from fairpool.targets import NumberTarget
 from tests.support.examples import COVARIANCE, INDUCING, P, network
 from tests.support.projects import write
 
 LEVELS = ("red", "green")
 ENCODING = TableEncoding(
     (NumberColumn("x", 1e3, 2.0), CategoryColumn("kind", LEVELS), NumberColumn("z", -0.5, 0.25)),
-    "y",
-    50.0,
-    7.0,
+    NumberTarget("y", 50.0, 7.0),
 )
 COLUMNS = Columns(numbers=("x", "z", "y"), texts=("kind",), target="y")
-THREE = TableEncoding(tuple(NumberColumn(name, 0.1, 1.5) for name in "abc"), "y", 0.3, 2.0)
+THREE = TableEncoding(
+    tuple(NumberColumn(name, 0.1, 1.5) for name in "abc"), NumberTarget("y", 0.3, 2.0)
+)
 MODELS = {
     "blr": fp.BayesianLinearRegression(0.5),
     "blr-prior": fp.BayesianLinearRegression(0.5, COVARIANCE, [0.3, -1.0, 0.2, 0.5]),
@@ -59,7 +61,7 @@ def frame(rows, seed, missing=0.0):
 
 def expected(content, encoding, model):
     """A^T A and A^T (y - prior mean) of all complete rows at once, with pandas and numpy only."""
-    data = content.to_pandas()[[c.name for c in encoding.columns] + [encoding.target]].dropna()
+    data = content.to_pandas()[[c.name for c in encoding.columns] + [encoding.target.name]].dropna()
     columns = []
     for column in encoding.columns:
         if isinstance(column, NumberColumn):
@@ -68,7 +70,7 @@ def expected(content, encoding, model):
             columns += [(data[column.name] == level).to_numpy(float) for level in column.levels]
     X, y = (
         np.column_stack(columns),
-        (data[encoding.target].to_numpy(float) - encoding.mean) / encoding.scale,
+        (data[encoding.target.name].to_numpy(float) - encoding.target.mean) / encoding.target.scale,
     )
     A = model.whitened_features(X)
     return A.T @ A, A.T @ (y - model.prior_mean_at(X)), len(data)

@@ -66,8 +66,8 @@ class TemperingWords:
     def figure(self, level):
         return f"{level.tau:.1%}"
 
-    def received(self, level, unit):
-        return f"The others' values of {unit.name} count for {level.tau:.0%}."
+    def received(self, level, target):
+        return f"The others' values of {target.name} count for {level.tau:.0%}."
 
     def labels(self, level):
         return "tempered"

@@ -162,7 +162,7 @@ def show_preparation(show: Screen, preparation: "Preparation", rows: dict[str, i
     for name, count in rows.items():
         show.say(f"{name}: {count} rows")
     features = ", ".join(preparation.encoding.features)
-    show.say(f"features: {features}; target: {preparation.encoding.target}")
+    show.say(f"features: {features}; target: {preparation.encoding.target.name}")
     for warning in preparation.warnings:
         show.say(f"Warning: {warning}")
     show.say("No problem found.")

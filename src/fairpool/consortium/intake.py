@@ -28,7 +28,7 @@ from fairpool.consortium.tables import Batch, Place, Source
 from fairpool.consortium.tolerant_reading import read_tolerantly
 from fairpool.errors import DataError, few, shown
 from fairpool.tables.arrays import FloatArray
-from fairpool.tables.encoding import level_counts, levels_in_words
+from fairpool.tables.columns import level_counts, levels_in_words
 
 MOST_DECLARED = 10
 """So many of the levels that a column may have are named in an error."""

@@ -50,6 +50,8 @@ def learn(preparation: Preparation, workers: Workers | None = None) -> Learning:
     """
     workers = workers or Workers()
     configuration = preparation.configuration
+    # Where values need every row, all of them are kept. For other models the files are summed up
+    # later, and a sample is enough to learn from.
     kind = KINDS[configuration.model.kind]
     kind.refuse_too_many_rows([survey.rows for survey in preparation.parties], workers.here)
     seen = _share_of_keys(preparation)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpool.consortium.configuration import ModelSection
+from fairpool.encoding import TableEncoding
 from fairpool.model_kinds import KINDS, LearningData
 from fairpool.models import Model
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
-from fairpool.tables.encoding import TableEncoding
 
 START_NOISE = 0.3
 """Where the search for the noise variance starts, in variances of the target."""
@@ -75,12 +75,6 @@ def build_model(section: ModelSection, origin: Origin, encoding: TableEncoding) 
         model = learned.model if origin.public else kind.rounded(learned.model)
     else:
         words = f"given; scaling from {words}"
-    settings = {"noise": _noise_in_words(model.noise_variance, encoding)}
+    settings = {"noise": encoding.target.noise_in_words(model.noise_variance)}
     settings |= kind.describe(model, section, encoding)
     return BuiltModel(model=model, origin=words, settings=settings, notes=notes)
-
-
-def _noise_in_words(noise_variance: float, encoding: TableEncoding) -> str:
-    deviation = np.sqrt(noise_variance)
-    in_units = f"{deviation * encoding.scale:.4g} {encoding.target}"
-    return f"{in_units} ({deviation:.3g} standard deviations)"

@@ -9,7 +9,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ RESERVED = {
 
 def render(run: Run) -> dict[str, bytes]:
     """Every file that a run gives, by path: the operator's folder and one folder per party."""
+    # The report first: pictures are numbered as they are drawn, and the same run must give the same
+    # bytes.
     files = {f"operator/{name}": content for name, content in _operator_files(run).items()}
     for i, folder in enumerate(folder_names(run.collaboration.game.names)):
         for name, content in _party_files(run, i).items():
@@ -60,6 +62,7 @@ def _operator_files(run: Run) -> dict[str, bytes]:
         settings=run.built.settings,
         residuals=run.residuals,
         scores=run.scores,
+        target=run.preparation.encoding.target,
         warnings=run.warnings,
         folders=tuple(f"parties/{folder}" for folder in folders),
     )
@@ -95,8 +98,7 @@ def _party_files(run: Run, i: int) -> dict[str, bytes]:
     )
     letter = Letter(
         title=configuration.name,
-        target=configuration.target,
-        scale=encoding.scale,
+        target=encoding.target,
         file=REWARD_FILE,
         sha256=hashlib.sha256(reward).hexdigest(),
         reveals=reveals(run, i),
@@ -153,6 +155,18 @@ def _contents(reward: ModelReward, disclosure: Disclosure) -> str:
     return f"It contains no row of another party, but sums over all rows{words.sums(level)}."
 
 
+def _scores(run: Run) -> dict[str, Any] | None:
+    """The scores on test data, if there is any, by the keys of the target's measures."""
+    if run.scores is None:
+        return None
+    return {
+        "rows": run.scores.rows,
+        "alone": list(run.scores.alone),
+        "reward": list(run.scores.reward),
+        "everyone": run.scores.everyone,
+    }
+
+
 def result_of(run: Run) -> dict[str, Any]:
     """The run as plain JSON."""
     collaboration = run.collaboration.to_dict()
@@ -171,7 +185,7 @@ def result_of(run: Run) -> dict[str, Any]:
             "optimum_reached": run.built.optimum_reached,
             **run.built.settings,
         },
-        "test": None if run.scores is None else asdict(run.scores),
+        "test": _scores(run),
     }
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from fairpool.compute.workers import Progress, Workers, no_progress
 from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.fault_texts import fault_texts
@@ -17,15 +15,13 @@ from fairpool.consortium.intake import survey
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import Source, column_names
-from fairpool.contributions.estimates import Z_95
+from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
 from fairpool.model_kinds import kind_of
 from fairpool.notes import Note
 from fairpool.realisation import load_reward
 from fairpool.realisation.reward_file import decode_reward
-from fairpool.tables.encoding import CategoryColumn, TableEncoding
-
-COLUMNS = ("standard_deviation", "lower_95", "upper_95")
+from fairpool.tables.columns import CategoryColumn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,14 +64,11 @@ def predict_file(reward_file: Path, data: Path, progress: Progress = no_progress
             piece=Piece(file=file), numbers=encoding.numbers, texts=encoding.categories
         )
         for batch in reading:
-            mean, variance = encoding.decode(*reward.predict(encoding.encode(batch.columns)))
-            deviation = np.sqrt(variance)
-            lower = mean - Z_95 * deviation
-            upper = mean + Z_95 * deviation
-            rows += np.column_stack([mean, deviation, lower, upper]).tolist()
+            mean, variance = reward.predict(encoding.encode(batch.columns))
+            rows += encoding.target.predictions(mean, variance).tolist()
             progress(f"predicting {file.name}", len(rows))
         refuse_changed(source.owner, [reading.passage], seen.contents)
-    return Predictions(names=(encoding.target, *COLUMNS), rows=rows, notes=tuple(notes))
+    return Predictions(names=encoding.target.prediction_columns, rows=rows, notes=tuple(notes))
 
 
 def find_data(data: Path) -> Source:
@@ -153,7 +146,7 @@ def describe_reward(content: bytes, name: str) -> dict[str, Any]:
     return {
         "reward for": reward.party,
         "model": kind_of(reward.posterior.model).title,
-        "predicts": encoding.target if encoding else "labels, as the model was trained on",
+        "predicts": encoding.target.name if encoding else "labels, as the model was trained on",
         "from": ", ".join(c.name for c in encoding.columns) if encoding else "inputs by position",
         "worth": f"{reward.value:.6g} nats of information",
         "rho": reward.rho,

@@ -26,10 +26,10 @@ from fairpool.consortium.request import RunRequest
 from fairpool.consortium.scaling import fix_encoding
 from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names
+from fairpool.encoding import TableEncoding
 from fairpool.errors import ConfigurationError, FairpoolError
 from fairpool.model_kinds import KINDS
 from fairpool.notes import Note, notes_of, texts_of
-from fairpool.tables.encoding import TableEncoding
 
 T = TypeVar("T")
 Problems = dict[str, list[str]]
@@ -175,12 +175,11 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
 def _refuse_problems(file: ConfigurationFile, findings: _Findings) -> None:
     """Refuse with every problem: those of the configuration first, then owner by owner."""
     configuration = file.configuration
-    general = [*file.problems, *_privacy_problems(configuration)]
+    every = [*file.problems, *_privacy_problems(configuration)]
     if findings.party_heads:
-        general += column_problems(configuration, findings.features, list(findings.heads))
+        every += column_problems(configuration, findings.features, list(findings.heads))
     if not any(findings.problems.values()):
-        general += _few_rows_problems(configuration, findings.surveys)
-    every = general
+        every += _few_rows_problems(configuration, findings.surveys)
     for problems in findings.problems.values():
         every += problems
     if every:

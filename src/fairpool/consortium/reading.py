@@ -154,6 +154,7 @@ class Reading:
             strings_can_be_null=True,
         )
         try:
+            # It closes with its last user: Arrow may still read ahead when a reading is given up.
             stream = HashingStream(self.piece.file)
             with pa_csv.open_csv(
                 stream,
@@ -184,6 +185,7 @@ class Reading:
     def _tables_of(
         self, stream: pa.NativeFile, types: dict[str, pa.DataType], most: int
     ) -> Iterator[pa.Table]:
+        # The open file, not its path: the path may stand for another file a moment later.
         reader = pa_parquet.ParquetFile(stream, pre_buffer=False, buffer_size=PARQUET_BUFFER)
         unfit = unfit_columns(reader.schema.to_arrow_schema(), types)
         if unfit:

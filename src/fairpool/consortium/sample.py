@@ -11,8 +11,8 @@ from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.statistics import encode_complete
 from fairpool.consortium.surveys import Survey
+from fairpool.encoding import TableEncoding
 from fairpool.tables.arrays import FloatArray
-from fairpool.tables.encoding import TableEncoding
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,6 +50,7 @@ def take_sample(
             party, so that copies are found in that share as they would be in all.
         progress: Called as rows are read.
     """
+    # Keys are as good as random numbers, but the same in every run, and whatever the order of rows.
     kept = Sample(
         X=np.empty((0, len(encoding.features))), y=np.empty(0), keys=np.empty(0, dtype=np.uint64)
     )
@@ -102,7 +103,7 @@ def encoded_batches(
     for file in survey.source.files:
         reading = Reading(
             piece=Piece(file=file),
-            numbers=(*encoding.numbers, encoding.target),
+            numbers=(*encoding.numbers, encoding.target.name),
             texts=encoding.categories,
         )
         for batch in reading:

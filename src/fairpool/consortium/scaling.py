@@ -7,9 +7,11 @@ from fairpool.consortium.configuration import Configuration
 from fairpool.consortium.levels import choose_levels, level_problems, level_warnings
 from fairpool.consortium.surveys import Moments, Survey
 from fairpool.consortium.tables import PUBLIC
+from fairpool.encoding import TableEncoding
 from fairpool.errors import ConfigurationError
 from fairpool.notes import Note, notes_of
-from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
+from fairpool.tables.columns import CategoryColumn, NumberColumn
+from fairpool.targets import NumberTarget
 
 
 class Scaling(NamedTuple):
@@ -64,7 +66,7 @@ def fix_encoding(
     if problems:
         raise ConfigurationError(*problems)
     encoding = TableEncoding(
-        columns=tuple(columns), target=target, mean=means[-1], scale=scales[-1]
+        columns=tuple(columns), target=NumberTarget(target, mean=means[-1], scale=scales[-1])
     )
     return FixedEncoding(encoding, notes)
 

@@ -20,7 +20,7 @@ from fairpool.notes import Note, texts_of
 from fairpool.parties import Party
 from fairpool.report.scores import Scores, score_models
 from fairpool.tables.arrays import FloatArray
-from fairpool.tables.encoding import NumberColumn
+from fairpool.tables.columns import NumberColumn
 
 SUSPICIOUS_RESIDUAL = 2.0
 """Labels that are this many predicted standard deviations off, on average, deserve a look."""
@@ -73,16 +73,18 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
     collaboration = valuation.collaboration
     workers.progress("looking at residuals")
     residuals = held_out_residuals(collaboration.game, learning.parties)
-    scores, test_keys = None, np.empty(0, dtype=np.uint64)
+    scores = None
+    test_keys = np.empty(0, dtype=np.uint64)
     test = _test_sample(learning, workers)
     if test is not None:
-        scores = score_models(collaboration, test.X, test.y, preparation.encoding.scale)
+        scores = score_models(collaboration, test.X, test.y, preparation.encoding.target)
         test_keys = test.keys
     duplicates = duplicates_of_keys(
         [party.name for party in learning.parties],
         [sample.keys for sample in learning.samples],
         learning.seen,
     )
+    # In the order of the stages: a report lists them so.
     notes = [
         *preparation.notes,
         *learning.built.notes,
@@ -180,7 +182,9 @@ def _spreads(preparation: Preparation, parties: Sequence[Party]) -> dict[str, _S
         if isinstance(column, NumberColumn):
             scaled = X[:, at[column.name]]
             spreads[column.name] = _Spread.of(scaled, column.mean, column.scale)
-    spreads[encoding.target] = _Spread.of(y, encoding.mean, encoding.scale)
+    target = encoding.target
+    mean, variance = target.decode(np.zeros(1), np.ones(1))
+    spreads[target.name] = _Spread.of(y, float(mean[0]), float(np.sqrt(variance[0])))
     return spreads
 
 

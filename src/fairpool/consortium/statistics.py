@@ -14,11 +14,11 @@ from fairpool.consortium.contents import Content, Passage, refuse_changed
 from fairpool.consortium.intake import complete_rows
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.tables import Source
+from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
 from fairpool.models import WeightModel
 from fairpool.parties import PartySummary
 from fairpool.tables.arrays import FloatArray
-from fairpool.tables.encoding import TableEncoding
 
 BLOCK_VALUES = 1 << 18
 """So many features are made of rows at once: few enough for a processor's cache."""
@@ -128,13 +128,14 @@ def _sums_of(
 
 
 def _sum_up(task: _Task, piece: Piece) -> Sums:
+    # A batch is read at once since that is quicker, but turned into features block by block.
     step = max(1024, min(reading.BATCH_ROWS, BLOCK_VALUES // max(task.d, 1)))
     gram = np.zeros((task.d, task.d))
     moment = np.zeros(task.d)
     rows = 0
     batches = Reading(
         piece=piece,
-        numbers=(*task.encoding.numbers, task.encoding.target),
+        numbers=(*task.encoding.numbers, task.encoding.target.name),
         texts=task.encoding.categories,
         threads=task.threads,
     )

@@ -65,7 +65,7 @@ class Source:
             files = [Path(f) for f in glob.glob(str(path)) if Path(f).is_file()]
             if not files:
                 raise DataError(f"{owner}: {path} is no file or folder, and matches none; {remedy}")
-        files.sort()
+        files.sort()  # the order must not depend on the file system: sums over rows do depend on it
         for file in files:
             if file.suffix.lower() not in SUFFIXES:
                 raise DataError(f"{owner}: {file} is neither .csv nor .parquet")

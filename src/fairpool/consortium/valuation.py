@@ -42,6 +42,7 @@ def value(learning: Learning, workers: Workers | None = None) -> Valuation:
     workers = workers or Workers()
     request = learning.preparation.request
     configuration = learning.preparation.configuration
+    # Whoever knows the seed can remove the noise from the rewards.
     seed = secrets.randbits(128) if request.seed is None else request.seed
     data: Sequence[PartyData] = learning.parties
     model = learning.built.model
@@ -51,6 +52,7 @@ def value(learning: Learning, workers: Workers | None = None) -> Valuation:
     workers.progress("valuing, and making the models")
     valuers = workers
     if len(data) < FEWEST_KEPT:
+        # Files on disk would take longer than the values themselves.
         valuers = replace(workers, checkpoint=None)
     collaboration = collaboration_of(
         data,

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError
 from fairpool.model_kinds.kind import Disclosure, Key, LearningData, Stored, above
 from fairpool.model_kinds.weights import WeightKind, decode_weights, encode_weights, round_number
 from fairpool.models import BayesianLinearRegression, Model, NetworkFeatures, WeightPosterior
-from fairpool.tables.encoding import TableEncoding
 
 STORED_AS = "BayesianLinearRegression"
 

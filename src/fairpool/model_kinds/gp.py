@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fairpool.compute.memory import refuse_beyond_memory
+from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError
 from fairpool.information import KernelSpace
 from fairpool.model_kinds.kernel_codec import decode_kernel, encode_kernel
@@ -11,7 +12,6 @@ from fairpool.model_kinds.kernel_expression import parse_kernel
 from fairpool.model_kinds.kernels import KERNEL, describe_kernel, with_rounded_kernel
 from fairpool.model_kinds.kind import Disclosure, LearningData, Stored
 from fairpool.models import GaussianProcess, KernelPosterior, Model
-from fairpool.tables.encoding import TableEncoding
 from fairpool.values import EXACT_LIMIT
 
 STORED_AS = "GaussianProcess"

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple, Protocol
 
+from fairpool.encoding import TableEncoding
 from fairpool.errors import shown
 from fairpool.models import Model, TrainedPosterior
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
-from fairpool.tables.encoding import TableEncoding
 
 
 @dataclass(frozen=True, kw_only=True)

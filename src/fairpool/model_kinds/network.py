@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError, shown
 from fairpool.model_kinds.blr import (
     PRIOR_VARIANCE,
@@ -15,7 +16,6 @@ from fairpool.models import BayesianLinearRegression, Model, NetworkFeatures, We
 from fairpool.models.features import ACTIVATIONS
 from fairpool.notes import Note
 from fairpool.stored import number
-from fairpool.tables.encoding import TableEncoding
 
 SEED = 0
 """Of the network's start: not secret, since it has nothing to do with the noise on labels."""

@@ -1,7 +1,7 @@
 """D_i^r: the noise variance, the noisy labels, the reward model, and its file."""
 
 from fairpool.realisation.level import Level
-from fairpool.realisation.mechanism import Mechanism, TargetUnit
+from fairpool.realisation.mechanism import Mechanism
 from fairpool.realisation.mechanisms import MECHANISMS, mechanism_of
 from fairpool.realisation.model_reward import ModelReward
 from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
@@ -14,7 +14,6 @@ __all__ = [
     "Mechanism",
     "ModelReward",
     "NoiseLevel",
-    "TargetUnit",
     "load_reward",
     "mechanism_of",
     "noise_levels",

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from fairpool.encoding import TableEncoding
 from fairpool.stored import number, text
 from fairpool.tables.arrays import TINY
-from fairpool.tables.encoding import CategoryColumn, NumberColumn, TableEncoding
+from fairpool.tables.columns import CategoryColumn, NumberColumn
+from fairpool.targets import target_entries, target_of
 
 
 def encode_encoding(encoding: TableEncoding) -> dict[str, Any]:
@@ -15,12 +17,7 @@ def encode_encoding(encoding: TableEncoding) -> dict[str, Any]:
             columns.append({"name": column.name, "levels": list(column.levels)})
         else:
             columns.append({"name": column.name, "mean": column.mean, "scale": column.scale})
-    return {
-        "columns": columns,
-        "target": encoding.target,
-        "mean": encoding.mean,
-        "scale": encoding.scale,
-    }
+    return {"columns": columns, **target_entries(encoding.target)}
 
 
 def decode_encoding(description: dict[str, Any]) -> TableEncoding:
@@ -41,10 +38,4 @@ def decode_encoding(description: dict[str, Any]) -> TableEncoding:
                     number(column["scale"], "scale", TINY),
                 )
             )
-    target = text(description["target"])
-    return TableEncoding(
-        tuple(columns),
-        target,
-        number(description["mean"], "mean"),
-        number(description["scale"], "scale", TINY),
-    )
+    return TableEncoding(tuple(columns), target_of(description))

@@ -8,10 +8,10 @@ import numpy as np
 
 from fairpool.models import TrainedPosterior
 from fairpool.realisation.level import Level
-from fairpool.realisation.mechanism import TargetUnit
 from fairpool.realisation.noise import label_noise
 from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
 from fairpool.stored import number
+from fairpool.targets import Target
 from fairpool.values import InformationGain
 
 
@@ -111,16 +111,16 @@ class LabelNoiseWords:
         eta = eta_of(level)
         return f"{eta:.4g}" if np.isfinite(eta) else "∞"
 
-    def received(self, level: Level, unit: TargetUnit) -> str:
+    def received(self, level: Level, target: Target) -> str:
         """What the model was trained on."""
         if eta_of(level) == 0:
             return "It is the best model: trained on all data, without added noise.\n"
         if level.tau == 0:
             return "It is trained on your own data: that is what your reward is worth.\n"
-        deviation = unit.scale * eta_of(level) ** 0.5
+        deviation = target.deviation(eta_of(level))
         return (
             "It is trained on your own data as they are, and on the other parties' data with noise"
-            f" on their labels\n(standard deviation {deviation:.4g}, in {unit.name}'s own units),"
+            f" on their labels\n(standard deviation {deviation:.4g}, in {target.name}'s own units),"
             " so that it is worth just that."
         )
 

@@ -5,20 +5,14 @@ a line to `MECHANISMS` in `fairpool.realisation.mechanisms`.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from fairpool.models import TrainedPosterior
 from fairpool.realisation.level import Level
+from fairpool.targets import Target
 from fairpool.values import InformationGain
-
-
-class TargetUnit(NamedTuple):
-    """What a label is, for sentences about it: its name, and what 1 is in its own units."""
-
-    name: str
-    scale: float
 
 
 class Mechanism(Protocol):
@@ -96,7 +90,7 @@ class MechanismWords(Protocol):
         """A level in the report's table."""
         ...  # pragma: no cover
 
-    def received(self, level: Level, unit: TargetUnit) -> str:
+    def received(self, level: Level, target: Target) -> str:
         """What a party receives, as a sentence of its letter."""
         ...  # pragma: no cover
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError
 from fairpool.models import TrainedPosterior
 from fairpool.notes import warn_of
 from fairpool.realisation.level import Level
 from fairpool.realisation.mechanism import Mechanism
 from fairpool.tables.arrays import FloatArray
-from fairpool.tables.encoding import TableEncoding
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,7 +84,7 @@ class ModelReward:
         table = pa.table(table)
         X = self.encoding.encode(table)
         warn_of(self.encoding.unknown_levels(table))
-        return self.encoding.decode(*self.predict(X))
+        return self.encoding.target.decode(*self.predict(X))
 
     def save(self, path: str | Path, *, share_inputs: bool = False) -> None:
         """Write the reward as a safetensors file, atomically; `fairpool.load_reward` opens it.

@@ -198,15 +198,18 @@ def coalitions_chart(result: Outcome) -> Any | None:
 
 def scores_chart(result: Outcome, scores: Scores) -> Any:
     """Information against prediction error on test data: alone, rewarded, and everybody's model."""
+    measure = scores.target.measures[0]
+    key = measure.key
     rows = []
     for i, name in enumerate(result.game.names):
-        alone = {"value": float(result.game.alone[i]), "mnlp": scores.alone[i].mnlp}
-        reward = {"value": float(result.rewards[i]), "mnlp": scores.reward[i].mnlp}
+        alone = {"value": float(result.game.alone[i]), key: scores.alone[i][key]}
+        reward = {"value": float(result.rewards[i]), key: scores.reward[i][key]}
         rows.append({"party": name, "model": "alone", **alone})
         rows.append({"party": name, "model": "reward", **reward})
     data = _data(rows)
     x = alt.X("value:Q", title="information (nats)", scale=alt.Scale(zero=False))
-    y = alt.Y("mnlp:Q", title="MNLP on test data (lower is better)", scale=alt.Scale(zero=False))
+    title = f"{measure.title} on test data (lower is better)"
+    y = alt.Y(f"{key}:Q", title=title, scale=alt.Scale(zero=False))
     names = list(result.game.names)
     color = alt.Color("party:N", title=None, scale=alt.Scale(domain=names, scheme="dark2"))
     arrows = alt.Chart(data).mark_line(strokeWidth=1, color=PALE).encode(x=x, y=y, detail="party:N")
@@ -218,7 +221,7 @@ def scores_chart(result: Outcome, scores: Scores) -> Any:
             y=y,
             color=color,
             shape=alt.Shape("party:N", title=None, scale=alt.Scale(domain=names, range=SHAPES)),
-            tooltip=["party:N", "model:N", "value:Q", "mnlp:Q"],
+            tooltip=["party:N", "model:N", "value:Q", f"{key}:Q"],
         )
     )
     labels = (
@@ -226,12 +229,12 @@ def scores_chart(result: Outcome, scores: Scores) -> Any:
         .mark_text(align="left", dx=9, color=INK, fontSize=11)
         .encode(x=x, y=y, text="model:N")
     )
-    best = _data([{"mnlp": scores.everyone.mnlp, "label": "everybody's model"}])
-    line = alt.Chart(best).mark_rule(color=INK, strokeDash=[4, 3]).encode(y="mnlp:Q")
+    best = _data([{key: scores.everyone[key], "label": "everybody's model"}])
+    line = alt.Chart(best).mark_rule(color=INK, strokeDash=[4, 3]).encode(y=f"{key}:Q")
     note = (
         alt.Chart(best)
         .mark_text(align="left", baseline="bottom", dx=2, dy=-2, color=INK)
-        .encode(y="mnlp:Q", x=alt.value(0), text="label:N")
+        .encode(y=f"{key}:Q", x=alt.value(0), text="label:N")
     )
     return (arrows + points + labels + line + note).properties(width=480, height=280)
 

@@ -7,10 +7,10 @@ the file reveals.
 from dataclasses import dataclass
 
 from fairpool.outcome import Outcome
-from fairpool.realisation import TargetUnit
 from fairpool.report import charts
 from fairpool.report.report import templates
 from fairpool.report.words import ANSWERS, MEANINGS
+from fairpool.targets import Target
 
 SHOWN = ("R2", "R4", "R5", "stable")
 """The verdicts that matter to a single party."""
@@ -23,7 +23,6 @@ class Letter:
     Attributes:
         title: The collaboration's name.
         target: What is predicted.
-        scale: The target's standard deviation, the unit that the model works in.
         file: The reward file's name.
         sha256: The reward file's fingerprint.
         reveals: What the file tells about others, sentence by sentence.
@@ -31,8 +30,7 @@ class Letter:
     """
 
     title: str
-    target: str
-    scale: float
+    target: Target
     file: str
     sha256: str
     reveals: tuple[str, ...]
@@ -70,9 +68,7 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         reward=reward,
         total=game.total,
         rho=result.rho,
-        received=model.mechanism.words.received(
-            model.level, TargetUnit(letter.target, letter.scale)
-        ),
+        received=model.mechanism.words.received(model.level, letter.target),
         verdicts=verdicts,
         chart=chart,
     )

@@ -17,6 +17,10 @@ from fairpool.report.sentences import explain
 from fairpool.report.vega import vega_script
 from fairpool.report.words import ANSWERS, MEANINGS, as_percent, glossary_of
 from fairpool.rewards import check_incentives
+from fairpool.targets import Measure, NumberTarget, Target
+
+LABELS = NumberTarget("the labels", mean=0.0, scale=1.0)
+"""What is predicted where nothing is known of it but numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +33,7 @@ class Context:
         settings: The model's hyperparameters, by name.
         residuals: Per party, how far its labels are from the others' prediction [n].
         scores: On test data.
+        target: What is predicted.
         warnings: Everything the operator should know.
         folders: Per party, where its model and letter are.
     """
@@ -38,6 +43,7 @@ class Context:
     settings: dict[str, str] = field(default_factory=dict)
     residuals: Any = None
     scores: Scores | None = None
+    target: Target = LABELS
     warnings: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
 
@@ -53,8 +59,10 @@ def render_report(result: Outcome, context: Context) -> str:
     along_rho = charts.rho_chart(result)
     rho_svg = charts.as_svg(along_rho)
     scores_svg = None
+    measures: tuple[Measure, ...] = ()
     if context.scores is not None:
         scores_svg = charts.as_svg(charts.scores_chart(result, context.scores))
+        measures = context.scores.target.measures
     mechanism = result.models[0].mechanism.words
     template = templates().get_template("report.html.j2")
     return template.render(
@@ -65,12 +73,13 @@ def render_report(result: Outcome, context: Context) -> str:
         drawn=len(charts.drawn_parties(result)),
         meanings=MEANINGS,
         answers=ANSWERS,
-        glossary=glossary_of(result.contributions.concept, mechanism),
+        glossary=glossary_of(result.contributions.concept, mechanism, context.target),
         mechanism=mechanism,
         rewards_svg=rewards_svg,
         coalitions_svg=coalitions_svg,
         rho_svg=rho_svg,
         scores_svg=scores_svg,
+        measures=measures,
         vega=vega_script(),
         live=_for_script({"spec": _responsive(along_rho), **_along_rho(result)}),
     )
@@ -89,6 +98,7 @@ def templates() -> jinja2.Environment:
     environment.filters["share"] = as_percent
     environment.filters["prose"] = _prose
     environment.filters["number"] = _number
+    environment.filters["digits"] = _digits
     return environment
 
 
@@ -99,6 +109,10 @@ def _prose(text: str) -> str:
 
 def _nats(value: float) -> str:
     return f"{value:.2f}"
+
+
+def _digits(value: float, how: str) -> str:
+    return f"{value:{how}}"
 
 
 def _number(value: float) -> str:

@@ -4,6 +4,7 @@ from math import floor
 
 from fairpool.contributions import Concept
 from fairpool.realisation.mechanism import MechanismWords
+from fairpool.targets import Target
 
 
 def as_percent(share: float) -> str:
@@ -56,21 +57,21 @@ GLOSSARY = {
     ),
     "ρ_r": "Up to this ρ, everybody receives at least what it has alone.",
     "ρ_s": "Up to this ρ, no group of parties would do better by itself.",
-    "MNLP": (
-        "Mean negative log probability of test labels: how surprised a model is by them."
-        " Lower is better."
-    ),
 }
 """Terms of the report."""
 
 
-def glossary_of(concept: Concept, mechanism: MechanismWords) -> dict[str, str]:
-    """The terms of the report; concept and mechanism say what is theirs."""
+def glossary_of(concept: Concept, mechanism: MechanismWords, target: Target) -> dict[str, str]:
+    """The terms of the report; concept, mechanism and target say what is theirs."""
     together = "Contributions need not sum to the value of all data."
     if concept.efficient:
         together = "Contributions sum to the value of all data."
     term, meaning = mechanism.term
-    own = {"contribution, φ_i": f"{concept.words.glossary} {together}", term: meaning}
-    glossary = GLOSSARY | own
-    scores = glossary.pop("MNLP")  # the terms of the scores come last
-    return glossary | {"MNLP": scores}
+    glossary = GLOSSARY | {
+        "contribution, φ_i": f"{concept.words.glossary} {together}",
+        term: meaning,
+    }
+    for measure in target.measures:
+        if measure.meaning:
+            glossary[measure.title] = measure.meaning
+    return glossary

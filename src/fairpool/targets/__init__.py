@@ -1,0 +1,31 @@
+"""The kinds of targets that there are, one file each: what a label is."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fairpool.errors import RewardFileError, shown
+from fairpool.targets.number import NumberTarget
+from fairpool.targets.target import Measure, Score, Target
+
+TARGETS: dict[str, Callable[[dict[str, Any]], Target]] = {
+    "number": NumberTarget.of_entries,
+}
+"""How each kind comes out of a reward file."""
+
+__all__ = ["TARGETS", "Measure", "NumberTarget", "Score", "Target", "target_entries", "target_of"]
+
+
+def target_entries(target: Target) -> dict[str, Any]:
+    """A target as entries of a reward file; one that names no kind is a number."""
+    entries = target.entries()
+    if target.kind != NumberTarget.kind:
+        entries["target_kind"] = target.kind
+    return entries
+
+
+def target_of(entries: dict[str, Any]) -> Target:
+    """The target that `target_entries` described."""
+    kind = entries.get("target_kind", NumberTarget.kind)
+    if kind not in TARGETS:
+        raise RewardFileError(f"no target of kind {shown(kind)} is known")
+    return TARGETS[kind](entries)

@@ -1,0 +1,88 @@
+"""What a label is: its encoding, noise and scores, and the words for them.
+
+To add a kind of target, write a class with the members of `Target` in a file beside this one, and
+add a line to `TARGETS` in `fairpool.targets`.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from fairpool.tables.arrays import FloatArray
+
+Score = dict[str, float]
+"""How well one model predicts: a number for every one of the target's measures."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """A way to score predictions; lower is better.
+
+    Attributes:
+        key: In result.json.
+        title: In tables and charts.
+        meaning: What it is, for the report's terms; empty if everybody knows.
+        digits: How it is shown.
+    """
+
+    key: str
+    title: str
+    meaning: str
+    digits: str
+
+
+class Target(Protocol):
+    """What is predicted."""
+
+    @property
+    def kind(self) -> str:
+        """Which of `TARGETS` it is."""
+        ...  # pragma: no cover
+
+    @property
+    def name(self) -> str:
+        """The column with the labels."""
+        ...  # pragma: no cover
+
+    def encode(self, column: pa.ChunkedArray) -> FloatArray:
+        """The labels y [m] as the model sees them."""
+        ...  # pragma: no cover
+
+    def decode(self, mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Predictive means and variances in the target's own units."""
+        ...  # pragma: no cover
+
+    @property
+    def prediction_columns(self) -> tuple[str, ...]:
+        """What `fairpool predict` gives for every row."""
+        ...  # pragma: no cover
+
+    def predictions(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Their values [t, columns], from what the model predicts."""
+        ...  # pragma: no cover
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """How predictions are scored; the first one is drawn."""
+        ...  # pragma: no cover
+
+    def score(self, y: FloatArray, mean: FloatArray, variance: FloatArray) -> Score:
+        """How well labels y [t], as the model sees them, were predicted."""
+        ...  # pragma: no cover
+
+    def deviation(self, variance: float) -> float:
+        """A standard deviation in the target's own units, from a variance of encoded labels."""
+        ...  # pragma: no cover
+
+    def noise_in_words(self, noise_variance: float) -> str:
+        """How noisy the labels are."""
+        ...  # pragma: no cover
+
+    def promise(self) -> str:
+        """What a letter says that predictions are."""
+        ...  # pragma: no cover
+
+    def entries(self) -> dict[str, Any]:
+        """Itself as entries of a reward file's encoding."""
+        ...  # pragma: no cover
