@@ -38,6 +38,7 @@ class Screen:
         if not self.quiet and not self.as_json:
             from rich.console import Console
 
+            # A party may be called [red].
             Console(highlight=False, markup=False).print(*things)
 
     def give(self, result: Any) -> None:

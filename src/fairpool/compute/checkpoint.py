@@ -47,7 +47,7 @@ class Checkpoint:
             array: FloatArray = np.load(self._path(digest, name), allow_pickle=False)
         except (OSError, ValueError, EOFError):
             return None
-        self._used.add(digest)
+        self._used.add(digest)  # even of a damaged one, which `clear` removes as well
         if array.ndim != 1 or not np.isfinite(array).all():
             return None
         return array

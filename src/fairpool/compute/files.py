@@ -15,6 +15,7 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
         content: All of it.
         mode: Who may read it; by default everybody, as with an ordinary file.
     """
+    # In the same folder, because a file moves in one step only within a file system.
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
@@ -23,6 +24,7 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
         os.chmod(temporary, mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
+            # Otherwise a power cut could leave the new name with half of the content.
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

@@ -241,9 +241,9 @@ def _explained(error: Exception, unfinished: int, total: int) -> Exception:
     gone = isinstance(error, CancelledError | ConnectionError | TimeoutError)
     if gone or (of_dask and isinstance(error, OSError)):
         return ClusterError(
-            f"the workers are gone ({type(error).__name__}) with {unfinished} of {total} tasks to"
-            " do; look whether the cluster still runs, then start again (--resume keeps what is"
-            " done)"
+            f"the workers are gone ({type(error).__name__})"
+            f" with {unfinished} of {total} tasks to do; look whether the cluster still runs,"
+            " then start again (--resume keeps what is done)"
         )
     if of_dask and type(error).__name__ == "KilledWorker":
         return ClusterError(
@@ -274,6 +274,7 @@ class _File:
     def of(cls, thing: Any) -> "_File":
         folder = Path(tempfile.mkdtemp(prefix="fairpool-"))  # readable by this user alone
         placed = cls(folder / "shared")
+        # The folder goes when nothing here refers to it any longer.
         weakref.finalize(placed, shutil.rmtree, folder, ignore_errors=True)
         with placed.path.open("wb") as file:
             pickle.dump(thing, file, protocol=5)

@@ -295,6 +295,7 @@ def _is_doubtful(end: Descent, y: FloatArray, bounds: FloatArray) -> bool:
     """
     if not _is_settled(end, bounds):
         return True
+    # The best noise variance of labels that are noise alone, as far as it may be searched.
     s2 = float(np.clip(np.mean(y**2), *np.exp(bounds[-1])))
     of_noise_alone = -0.5 * (y @ y / s2 + len(y) * np.log(2 * np.pi * s2))
     return bool(-end.value - of_noise_alone < len(end.x) - 1)
@@ -309,10 +310,10 @@ def _notes(
         steepest = np.abs(end.projected).max()
         most = GRADIENT_PER_ROW * rows
         text = (
-            "the search for hyperparameters ended without reaching an optimum: the log likelihood"
-            f" still changes by {steepest:.3g} nats per unit of a parameter's logarithm, where at"
-            f" most {most:.3g} counts as an optimum; standardise inputs and labels, or start from"
-            " other values"
+            "the search for hyperparameters ended without reaching an optimum:"
+            f" the log likelihood still changes by {steepest:.3g} nats per unit of a parameter's"
+            f" logarithm, where at most {most:.3g} counts as an optimum;"
+            " standardise inputs and labels, or start from other values"
         )
         notes += (Note(code="no optimum", text=text),)
     of_noise = noise_notes(float(np.exp(end.x[-1])), noise_bounds)

@@ -10,15 +10,16 @@ import altair as alt
 import numpy as np
 
 from fairpool.paper.partitioning import partition
+from fairpool.paper.rows import Rows, column, where
 
-Rows = list[dict[str, Any]]
 SIZE = 230
+"""Of a panel, in pixels."""
 
 
 def scatter_figure(rows: Rows) -> Any:
     """Figs. 3, 5-10: (a-b) improvement in IG, (c-d) in MNLP, at rho = 1 and 0.5."""
-    at_1 = _at_rho(rows, 1.0)
-    at_half = _at_rho(rows, 0.5)
+    at_1 = where(rows, rho=1.0)
+    at_half = where(rows, rho=0.5)
     a = _panel(at_1, "ig", "(a) IG, ρ = 1")
     b = _panel(at_half, "ig", "(b) IG, ρ = 0.5")
     c = _panel(at_1, "mnlp", "(c) MNLP, ρ = 1")
@@ -28,8 +29,8 @@ def scatter_figure(rows: Rows) -> Any:
 
 def informative_figure(rows: Rows) -> Any:
     """Fig. 10: improvement in MNLP at rho = 1 and 0.5."""
-    a = _panel(_at_rho(rows, 1.0), "mnlp", "(a) MNLP, ρ = 1")
-    b = _panel(_at_rho(rows, 0.5), "mnlp", "(b) MNLP, ρ = 0.5")
+    a = _panel(where(rows, rho=1.0), "mnlp", "(a) MNLP, ρ = 1")
+    b = _panel(where(rows, rho=0.5), "mnlp", "(b) MNLP, ρ = 0.5")
     return a | b
 
 
@@ -38,17 +39,13 @@ def suitability_figure(rows: Rows) -> Any:
 
     Each is shown at rho = 1 and 0.5.
     """
-    suitable = [row for row in rows if row["suitable"]]
-    unsuitable = [row for row in rows if not row["suitable"]]
-    a = _panel(_at_rho(suitable, 1.0), "mnlp", "(a) ρ = 1, suitable model")
-    b = _panel(_at_rho(suitable, 0.5), "mnlp", "(b) ρ = 0.5, suitable model")
-    c = _panel(_at_rho(unsuitable, 1.0), "mnlp", "(c) ρ = 1, unsuitable model")
-    d = _panel(_at_rho(unsuitable, 0.5), "mnlp", "(d) ρ = 0.5, unsuitable model")
+    suitable = where(rows, suitable=True)
+    unsuitable = where(rows, suitable=False)
+    a = _panel(where(suitable, rho=1.0), "mnlp", "(a) ρ = 1, suitable model")
+    b = _panel(where(suitable, rho=0.5), "mnlp", "(b) ρ = 0.5, suitable model")
+    c = _panel(where(unsuitable, rho=1.0), "mnlp", "(c) ρ = 1, unsuitable model")
+    d = _panel(where(unsuitable, rho=0.5), "mnlp", "(d) ρ = 0.5, unsuitable model")
     return (a | b) & (c | d)
-
-
-def _at_rho(rows: Rows, rho: float) -> Rows:
-    return [row for row in rows if row["rho"] == rho]
 
 
 def _panel(rows: Rows, measure: str, title: str) -> Any:
@@ -56,7 +53,7 @@ def _panel(rows: Rows, measure: str, title: str) -> Any:
     name = measure.upper()
     most = f"{measure}_most"
     positive = sum(row[measure] > 0 for row in rows)
-    line = _identity_line(*_extent(rows, most, measure))
+    line = _identity_line(*_extent([*column(rows, most), *column(rows, measure)]))
     points = (
         alt.Chart(_data(rows))
         .mark_circle(size=22, opacity=0.75)
@@ -78,13 +75,10 @@ def _panel(rows: Rows, measure: str, title: str) -> Any:
     return (line + points + count).properties(width=SIZE, height=SIZE, title=title)
 
 
-def _extent(rows: Rows, *columns: str) -> tuple[float, float]:
-    """From 0, or the least value of the columns where that is below 0, to the largest."""
-    if not rows:
+def _extent(values: list[float]) -> tuple[float, float]:
+    """From 0, or the least value where that is below 0, to the largest."""
+    if not values:
         return 0.0, 1.0
-    values = []
-    for row in rows:
-        values += [row[column] for column in columns]
     return min(0.0, *values), max(values)
 
 
@@ -151,7 +145,7 @@ def overview_figure(rows: Rows) -> Any:
         "stable": "stability (R6)",
         "rational": "individual rationality (R4)",
     }
-    at_each_rho = [row for row in rows if row["party"] == 1]  # the verdicts are everybody's
+    at_each_rho = where(rows, party=1)  # the verdicts are everybody's, and in each party's rows
     # Each rho that was computed stands for the stretch up to the middle between it and the next.
     middles = [(a["rho"] + b["rho"]) / 2 for a, b in pairwise(at_each_rho)]
     starts = [0.0, *middles]
@@ -230,8 +224,8 @@ def partition_figure(seed: int) -> Any:
             shape=alt.Shape("party:N", title=None),
         )
     )
-    chosen = [row for row in rows if row["d"]]
-    base = alt.Chart(_data(chosen)).encode(x=x, y=y)
+    # The paper puts a ring around the data point d, which is at its sorted position.
+    base = alt.Chart(_data(where(rows, d="d"))).encode(x=x, y=y)
     ring = base.mark_point(size=240, color="black", strokeWidth=2)
     name = base.mark_text(dx=12, dy=-12, fontSize=14).encode(text="d:N")
     return (points + ring + name).properties(width=460, height=200)
@@ -239,17 +233,17 @@ def partition_figure(seed: int) -> Any:
 
 def valuation_figure(rows: Rows) -> Any:
     """Fig. 11: MNLP-based against IG-based normalised (a-b) values and (c-d) Shapley values."""
-    models = list(dict.fromkeys(row["model"] for row in rows))
+    models = list(dict.fromkeys(column(rows, "model")))  # in their order, each once
     panels = []
     for measure, name in (("value", "values of data"), ("shapley", "Shapley values")):
         for model in models:
-            of_model = [row for row in rows if row["model"] == model]
+            of_model = where(rows, model=model)
             panels.append(_valuation_panel(of_model, measure, f"{model}: {name}"))
     return alt.concat(*panels, columns=len(models))
 
 
 def _valuation_panel(rows: Rows, measure: str, title: str) -> Any:
-    values = [row[measure] for row in rows]
+    values = column(rows, measure)
     line = _identity_line(min(values), max(values))
     points = (
         alt.Chart(_data(rows))

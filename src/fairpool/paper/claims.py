@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairpool.paper.rows import Rows, column, where
 from fairpool.tables.arrays import FloatArray
-
-Rows = list[dict[str, Any]]
 
 POSITIVE_OF_750 = {"fig3": 631, "fig3-fixed": 631, "fig9": 388, "fig9-fixed": 388}
 """The points with positive improvement in MNLP at rho = 0.5, where the paper counts them."""
@@ -83,7 +82,7 @@ def _more_rational_points(figure: str, rows: Rows) -> Claim:
 
 def _largest_improvement(figure: str, rows: Rows) -> Claim:
     expected = LARGEST_IMPROVEMENT[figure]
-    largest = max((row["mnlp_most"] for row in rows), default=0.0)
+    largest = max(column(rows, "mnlp_most"), default=0.0)
     return Claim(
         figure=figure,
         text="largest maximal improvement in MNLP",
@@ -94,8 +93,9 @@ def _largest_improvement(figure: str, rows: Rows) -> Claim:
 
 
 def _sampling_error(figure: str, rows: Rows) -> Claim:
-    error = np.abs([row["shapley_sampled"] - row["shapley"] for row in rows])
-    size = float(np.mean([row["shapley"] for row in rows]))
+    exact = np.array(column(rows, "shapley"))
+    error = np.abs(np.array(column(rows, "shapley_sampled")) - exact)
+    size = float(exact.mean())
     return Claim(
         figure=figure,
         text="3000 sampled permutations approximate the exact Shapley values",
@@ -113,15 +113,15 @@ class _Count(NamedTuple):
 
 
 def _count(rows: Rows, rho: float) -> _Count:
-    at_rho = [row for row in rows if row["rho"] == rho]
-    return _Count(positive=sum(row["mnlp"] > 0 for row in at_rho), total=len(at_rho))
+    improvements = column(where(rows, rho=rho), "mnlp")
+    positive = sum(improvement > 0 for improvement in improvements)
+    return _Count(positive=positive, total=len(improvements))
 
 
 def suitability_claims(figure: str, rows: Rows) -> list[Claim]:
     """Fig. 9: an unsuitable model improves less often."""
-    of_suitable = [row for row in rows if row["suitable"]]
-    of_unsuitable = [row for row in rows if not row["suitable"]]
-    suitable = _count(of_suitable, 0.5).positive
+    of_unsuitable = where(rows, suitable=False)
+    suitable = _count(where(rows, suitable=True), 0.5).positive
     unsuitable = _count(of_unsuitable, 0.5).positive
     fewer = Claim(
         figure=figure,
@@ -135,13 +135,16 @@ def suitability_claims(figure: str, rows: Rows) -> list[Claim]:
 
 def along_rho_claims(figure: str, rows: Rows) -> list[Claim]:
     """Fig. 2's statements."""
-    of_party = {i: [row for row in rows if row["party"] == i] for i in (1, 2, 3)}
+    of_party = {i: where(rows, party=i) for i in (1, 2, 3)}
     total = rows[0]["total"]
     rho_rational = rows[0]["rho_rational"]
     phi = [of_party[i][0]["shapley"] for i in (1, 2, 3)]
-    rewards_1 = [row["reward"] for row in of_party[1]]
+    rewards_1 = column(of_party[1], "reward")
     change = max(rewards_1) - min(rewards_1)
-    falls = all(_falls([(row["rho"], row["mnlp"]) for row in of_party[i]]) for i in (2, 3))
+    # Party 1 contributes most and has the best model at every rho, whose MNLP does not change.
+    falls = True
+    for i in (2, 3):
+        falls &= _falls(column(of_party[i], "rho"), column(of_party[i], "mnlp"))
     second = int(np.argsort(phi)[1]) + 1
     return [
         Claim(
@@ -189,8 +192,8 @@ def _equal_at_rho_stable(figure: str, rows: Rows, party: int) -> Claim:
     return Claim(
         figure=figure,
         text=(
-            "at ρ_s the reward of the second largest contributor equals the value of parties 2 and"
-            " 3 together"
+            "at ρ_s the reward of the second largest contributor equals"
+            " the value of parties 2 and 3 together"
         ),
         paper="party 3's",
         ours=ours,
@@ -198,17 +201,20 @@ def _equal_at_rho_stable(figure: str, rows: Rows, party: int) -> Claim:
     )
 
 
-def _falls(points: list[tuple[float, float]]) -> bool:
-    """Whether the second falls with the first, on the whole: their rank correlation exceeds 0.9."""
-    ranks = np.argsort(np.argsort(np.array(points), axis=0), axis=0)
+def _falls(rhos: list[float], values: list[float]) -> bool:
+    """Whether values fall as rho falls, on the whole: their rank correlation is above 0.9."""
+    points = np.column_stack([rhos, values])
+    ranks = np.argsort(np.argsort(points, axis=0), axis=0)
     return _correlation(ranks[:, 0], ranks[:, 1]) > 0.9
 
 
 def overview_claims(figure: str, rows: Rows) -> list[Claim]:
     """Fig. 1: stability implies rationality, and welfare rises as rho falls."""
-    implied = all(row["rational"] for row in rows if row["stable"])
+    implied = all(column(where(rows, stable=True), "rational"))
+    at_each_rho = where(rows, party=1)
     # Welfare rises where its negative falls.
-    rises = _falls([(row["rho"], -row["welfare"]) for row in rows if row["party"] == 1])
+    minus_welfare = [-welfare for welfare in column(at_each_rho, "welfare")]
+    rises = _falls(column(at_each_rho, "rho"), minus_welfare)
     return [
         Claim(
             figure=figure,
@@ -230,8 +236,8 @@ def overview_claims(figure: str, rows: Rows) -> list[Claim]:
 def valuation_claims(figure: str, rows: Rows) -> list[Claim]:
     """Fig. 11: MNLP-based values spread with the validation set, and far data is valued lower."""
     claims = []
-    for model in dict.fromkeys(row["model"] for row in rows):
-        of_model = [row for row in rows if row["model"] == model]
+    for model in dict.fromkeys(column(rows, "model")):
+        of_model = where(rows, model=model)
         claims.append(_spread(figure, model, of_model))
         claims.append(_lower_where_far(figure, model, of_model))
     return claims
@@ -249,8 +255,8 @@ def _spread(figure: str, model: str, rows: Rows) -> Claim:
     return Claim(
         figure=figure,
         text=(
-            f"{model}: MNLP-based Shapley values vary with the validation set (IG-based ones do"
-            " not)"
+            f"{model}: MNLP-based Shapley values vary with the validation set"
+            " (IG-based ones do not)"
         ),
         paper="large spread",
         ours=f"a party's largest exceeds its smallest by {spread:.0%} of its mean",
@@ -263,9 +269,10 @@ def _lower_where_far(figure: str, model: str, rows: Rows) -> Claim:
 
     Its own means are taken off first, so that large and small parties can be looked at together.
     """
-    party = [(row["partition"], row["party"]) for row in rows]
-    distances = _centred([row["distance"] for row in rows], party)
-    values = _centred([row["shapley_mnlp"] for row in rows], party)
+    # A party of one partition is another than that of the next.
+    party = list(zip(column(rows, "partition"), column(rows, "party"), strict=True))
+    distances = _centred(column(rows, "distance"), party)
+    values = _centred(column(rows, "shapley_mnlp"), party)
     correlation = _correlation(distances, values)
     return Claim(
         figure=figure,

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from fairpool.paper import charts, claims
 from fairpool.paper.along_rho import run_along_rho
 from fairpool.paper.claims import Claim
+from fairpool.paper.rows import Rows
 from fairpool.paper.scatter import SETTINGS, run_split
 from fairpool.paper.valuation import run_valuation
-
-Rows = list[dict[str, Any]]
 
 
 class Task(NamedTuple):

@@ -23,7 +23,8 @@ from fairpool.compute.workers import Workers, workers_of
 from fairpool.errors import DataError, FairpoolError
 from fairpool.paper.claims import Claim
 from fairpool.paper.datasets import local_files
-from fairpool.paper.figures import FIGURES, Rows, Settings, Task
+from fairpool.paper.figures import FIGURES, Settings, Task
+from fairpool.paper.rows import Rows
 from fairpool.report.charts import styled
 from fairpool.report.report import templates
 

@@ -106,6 +106,7 @@ def run_split(setting: Setting, split: int, seed: int) -> Iterator[Point]:
     """All points of one split. The seed, figure and split determine them, whatever runs beside."""
     data = setting.prepare(np.random.default_rng([seed, split]))
     for number in range(setting.partitions):
+        # Not from 0, since to numpy the seed [a, b, 0] is the same as [a, b].
         rng = np.random.default_rng([seed, split, number + 1])
         yield from _points(setting, data, split=split, number=number, rng=rng)
 

@@ -54,6 +54,7 @@ def run_valuation(
     name: str, seed: int, *, partitions: int = 5, validations: int = 10
 ) -> list[ValuePoint]:
     """All points of one model's panels: "GP Friedman" or "NN CaliH"."""
+    # 11 is the figure; the names' lengths tell the two models apart.
     rng = np.random.default_rng([seed, 11, len(name)])
     split = friedman_gp(rng) if name == "GP Friedman" else california_network(rng)
     points = []

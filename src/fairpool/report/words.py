@@ -48,12 +48,12 @@ GLOSSARY = {
     "alone, v_i": "The value of a party's own data.",
     "contribution, φ_i": "",  # the concept says what it is: see `glossary_of`
     "reward, r_i": (
-        "The value of the model a party receives, from what it has alone up to the value of all"
-        " data."
+        "The value of the model a party receives,"
+        " from what it has alone up to the value of all data."
     ),
     "ρ": (
-        "How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the"
-        " best model."
+        "How strictly rewards follow contributions: 1 is purely proportional,"
+        " 0 gives everybody the best model."
     ),
     "ρ_r": "Up to this ρ, everybody receives at least what it has alone.",
     "ρ_s": "Up to this ρ, no group of parties would do better by itself.",

@@ -21,6 +21,7 @@ TINY = float(np.finfo(float).tiny)
 
 def read_only(array: FloatArray) -> FloatArray:
     """The same numbers in an array that nobody can change."""
+    # This copies, so that whoever gave the array may go on changing it.
     array = np.array(array, dtype=np.float64)
     array.flags.writeable = False
     return array
@@ -35,7 +36,7 @@ def with_unit_diagonal(M: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         root = np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
     root = np.where(root == 0, 1.0, root)
-    # One after the other: the product of two roots may overflow.
+    # The divisions are done one after the other, since the product of two roots may overflow.
     return np.asarray(M / root[..., :, None] / root[..., None, :])
 
 
