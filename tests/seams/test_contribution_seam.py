@@ -50,7 +50,7 @@ def page(path):
     return " ".join(html.unescape(path.read_text()).split())
 
 
-def test_its_name_in_the_toml_leads_to_its_numbers_verdicts_and_words(tmp_path, by_rows):
+def test_a_new_concept_goes_from_the_configuration_to_the_letter(tmp_path, by_rows):
     folder = project(tmp_path, extra='[valuation]\ncontributions = "by_rows"', sizes=(40, 25, 30))
     done = fairpool("run", folder, "--quiet", "--rho", "0.2")
     assert (done.returncode, done.stderr) == (0, "")

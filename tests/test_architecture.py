@@ -1,0 +1,80 @@
+"""docs/architecture.md and the code must agree: rooms, layers, names, seams and their examples."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from fairpool.contributions.registry import CONCEPTS
+from fairpool.model_kinds import KINDS
+from fairpool.realisation.mechanisms import MECHANISMS
+from fairpool.targets import TARGETS
+from tests.test_paper_map import find
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs/architecture.md").read_text()
+SOURCE = ROOT / "src/fairpool"
+ROOMS = [line.split()[0] for line in PAGE.split("```")[1].strip().splitlines()]
+NAMES = sorted(set(re.findall(r"`(fairpool\.[\w.]+)`", PAGE)))
+SEAMS = re.findall(r"^### (.+?)\n(.*?)(?=^### |\Z)", PAGE, re.M | re.S)
+
+
+def test_the_rooms_are_those_of_the_code():
+    folders = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    modules = {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__about__"}
+    assert set(ROOMS) == folders | modules
+
+
+def test_the_rooms_stand_in_the_order_of_the_layers():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = contracts["contracts"][0]["layers"]
+    floors = {}
+    for floor, layer in enumerate(layers):
+        for room in layer.split(" | "):
+            floors[room.removeprefix("fairpool.")] = floor
+    assert set(floors) == set(ROOMS)
+    drawn = [floors[room] for room in ROOMS]
+    assert drawn == sorted(drawn)
+    assert "exclude_type_checking_imports" not in contracts
+    assert "ignore_imports" not in contracts["contracts"][0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_exists(name):
+    find(name)
+
+
+@pytest.mark.parametrize(("title", "text"), SEAMS, ids=[title for title, _ in SEAMS])
+def test_every_seam_is_declared_and_has_its_example(title, text):
+    assert re.search(r"^Declared: `fairpool\.", text, re.M)
+    assert re.search(r"^To add a ", text, re.M)
+    (example,) = re.findall(r"^Example: `(tests/seams/\w+\.py)`\.$", text, re.M)
+    assert re.search(r"^def test_a_new_", (ROOT / example).read_text(), re.M)
+
+
+def test_every_seam_of_the_tests_is_on_the_page():
+    examples = {path.name for path in (ROOT / "tests/seams").glob("test_*.py")}
+    assert examples == set(re.findall(r"tests/seams/(\w+\.py)", PAGE))
+    assert len(SEAMS) == 7
+
+
+def test_every_registered_variant_lies_beside_its_declaration_and_is_named():
+    for registry in (KINDS, MECHANISMS, CONCEPTS, TARGETS):
+        for name, variant in registry.items():
+            home = getattr(variant, "measure", variant)
+            module = getattr(home, "__self__", home)
+            where = getattr(module, "__module__", None) or type(module).__module__
+            assert f"`{where}" in PAGE, name
+
+
+def test_nothing_below_the_front_ends_prints_or_reads_arguments():
+    for path in SOURCE.rglob("*.py"):
+        if path.relative_to(SOURCE).parts[0] == "cli":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Name):
+                assert node.id not in ("print", "input", "typer"), path
+            if isinstance(node, ast.Attribute):
+                assert node.attr not in ("argv", "stdout", "stderr", "stdin"), path
