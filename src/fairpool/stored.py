@@ -14,7 +14,7 @@ def text(value: Any) -> str:
     return value
 
 
-def number(value: Any, name: str, least: float = -np.inf, most: float = np.inf) -> float:
+def number(value: Any, name: str, *, least: float = -np.inf, most: float = np.inf) -> float:
     """A number in a file, within bounds."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not np.isfinite(value):

@@ -197,25 +197,25 @@ class Configuration(Section):
 
     def problems(self) -> list[str]:
         """What is allowed by itself but does not fit together; data can be looked at anyway."""
-        found = self.model.problems()
-        found += _listed_twice(self.features or [], "features: the column")
-        found += _listed_twice(list(self.categorical), "categorical: the column")
+        problems = self.model.problems()
+        problems += _listed_twice(self.features or [], "features: the column")
+        problems += _listed_twice(list(self.categorical), "categorical: the column")
         if isinstance(self.categorical, dict):
             for name, levels in self.categorical.items():
-                found += _listed_twice(levels, f"categorical: {name}: the level")
+                problems += _listed_twice(levels, f"categorical: {name}: the level")
         if self.features is not None and self.target in self.features:
-            found.append(
+            problems.append(
                 f'the target "{self.target}" is also listed under features; leave it out there'
             )
         if self.target in self.categorical:
-            found.append(
+            problems.append(
                 f'the target "{self.target}" is listed under categorical; it must be a number'
             )
-        return found + self._names_that_clash() + self.valuation.problems(len(self.parties))
+        return problems + self._names_that_clash() + self.valuation.problems(len(self.parties))
 
     def _names_that_clash(self) -> list[str]:
         seen: dict[str, str] = {}
-        found = []
+        problems = []
         for party in self.parties:
             key = " ".join(party.name.casefold().split())
             if key in seen:
@@ -224,9 +224,9 @@ class Configuration(Section):
                     if seen[key] == party.name
                     else f' and "{party.name}", but for case or blanks'
                 )
-                found.append(f'two parties are named "{seen[key]}"{same}; names must differ')
+                problems.append(f'two parties are named "{seen[key]}"{same}; names must differ')
             seen.setdefault(key, party.name)
-        return found
+        return problems
 
 
 @lru_cache

@@ -91,7 +91,7 @@ class NetworkKind(LinearKind):
 
 def _decode_network(stored: Stored) -> NetworkFeatures:
     description, tensors = stored.description["features"], stored.tensors
-    layers = int(number(description["layers"], "layers", 1, MOST_LAYERS))
+    layers = int(number(description["layers"], "layers", least=1, most=MOST_LAYERS))
     activation = description["activation"]
     if activation not in ACTIVATIONS:
         raise RewardFileError(f"its network has the activation {shown(activation)}")
@@ -105,4 +105,9 @@ def _decode_network(stored: Stored) -> NetworkFeatures:
             raise RewardFileError(
                 f"its network's layer {k} does not fit: weights {W.shape}, intercepts {b.shape}"
             )
-    return NetworkFeatures(weights, intercepts, activation, tensors["network.last_weights"])
+    return NetworkFeatures(
+        weights=weights,
+        intercepts=intercepts,
+        activation=activation,
+        last_weights=tensors["network.last_weights"],
+    )

@@ -34,7 +34,7 @@ def encode_weights(posterior: WeightPosterior, model: Stored) -> Stored:
 def decode_weights(stored: Stored, model: WeightModel) -> WeightPosterior:
     """The posterior on a model's weights that was stored."""
     weights, factor = stored.tensors["weights"], stored.tensors["factor"]
-    inputs = int(number(stored.description["inputs"], "inputs", 0, 1e6))
+    inputs = int(number(stored.description["inputs"], "inputs", least=0, most=1e6))
     is_square = weights.ndim == 1 and factor.shape == (len(weights), len(weights))
     if not is_square or not (np.diag(factor) > 0).all():
         raise RewardFileError(

@@ -146,10 +146,10 @@ class BayesianLinearRegression(WeightModel):
         grid = np.log(np.geomspace(*noise_bounds, 200))
         best = int(np.argmin([minus_evidence(g) for g in grid]))
         around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-        found = minimize_scalar(
+        optimum = minimize_scalar(
             minus_evidence, bounds=around, method="bounded", options={"xatol": 1e-10}
         )
-        noise = float(np.exp(found.x))
+        noise = float(np.exp(optimum.x))
         return Learned(replace(self, noise_variance=noise), noise_notes(noise, noise_bounds))
 
 

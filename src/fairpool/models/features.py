@@ -74,7 +74,10 @@ class NetworkFeatures:
         *W, last = (read_only(w) for w in network.coefs_)
         *b, intercept = (read_only(c) for c in network.intercepts_)
         return cls(
-            tuple(W), tuple(b), network.activation, read_only(np.append(last[:, 0], intercept))
+            weights=tuple(W),
+            intercepts=tuple(b),
+            activation=network.activation,
+            last_weights=read_only(np.append(last[:, 0], intercept)),
         )
 
     @classmethod

@@ -186,14 +186,14 @@ class WeightPosterior:
 
 def as_inputs(X: Any, inputs: int, columns: tuple[str, ...] | None) -> FloatArray:
     """Inputs to predict at [t, p], refused when they do not have the training data's columns."""
-    matrix, found = as_matrix(X, "inputs to predict")
+    matrix, names = as_matrix(X, "inputs to predict")
     if matrix.shape[1] != inputs:
         raise DataError(
             f"inputs to predict have {matrix.shape[1]} columns, the model was trained on {inputs}"
         )
-    if found and columns and found != columns:
+    if names and columns and names != columns:
         raise DataError(
-            f"inputs to predict have columns {', '.join(found)}; the model needs"
+            f"inputs to predict have columns {', '.join(names)}; the model needs"
             f" {', '.join(columns)}, in order"
         )
     return matrix

@@ -55,13 +55,14 @@ class WeightModel(Model):
         )
         A = self.whitened_features(X) / np.sqrt(noise)[:, None]
         residual = ((y.T - self.prior_mean_at(X)) / np.sqrt(noise)).T
-        return self.posterior_from_moments(A.T @ A, A.T @ residual, X.shape[1], columns)
+        return self.posterior_from_moments(A.T @ A, A.T @ residual, X.shape[1], columns=columns)
 
     def posterior_from_moments(
         self,
         precision: FloatArray,
         moment: FloatArray,
         inputs: int,
+        *,
         columns: tuple[str, ...] | None = None,
     ) -> WeightPosterior:
         """The posterior from sums over rows alone.
@@ -139,7 +140,7 @@ class WeightModel(Model):
         for told in others:
             precision = precision + told.precision
             moment = moment + told.moment
-        return self.posterior_from_moments(precision, moment, pool.inputs, pool.columns)
+        return self.posterior_from_moments(precision, moment, pool.inputs, columns=pool.columns)
 
     def rounding_error(self, pool: Pool) -> float:
         """How far rounding in the features themselves may put a value off, in nats."""

@@ -35,7 +35,7 @@ def decode_encoding(description: dict[str, Any]) -> TableEncoding:
                 NumberColumn(
                     text(column["name"]),
                     number(column["mean"], "mean"),
-                    number(column["scale"], "scale", TINY),
+                    number(column["scale"], "scale", least=TINY),
                 )
             )
     return TableEncoding(tuple(columns), target_of(description))

@@ -11,6 +11,7 @@ from fairpool.realisation.level import Level
 from fairpool.realisation.noise import label_noise
 from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
 from fairpool.stored import number
+from fairpool.tables.arrays import FloatArray
 from fairpool.targets import Target
 from fairpool.values import InformationGain
 
@@ -54,25 +55,16 @@ class LabelNoise:
         draws: int | None,
     ) -> tuple[TrainedPosterior, ...]:
         """Train every party's model on its own labels and the others' noisy ones."""
-        pool = game.pool
-        of_party = [party.label_draws for party in pool.parties]
-        shape = (sum(of_party),) if draws is None else (sum(of_party), draws)
         etas = [eta_of(level) for level in levels]
-        # Whoever's eta is infinite sees no label of the others', and needs no noise.
-        on_all = {i: np.zeros(shape) for i, eta in enumerate(etas) if np.isinf(eta)}
-        posteriors: dict[int, TrainedPosterior] = {}
-
-        def train(i: int, on_labels: np.ndarray[Any, np.dtype[np.float64]]) -> None:
-            z = np.split(on_labels, np.cumsum(of_party)[:-1])
-            z[i] = np.zeros_like(z[i])
-            eta = np.full(game.n, etas[i])
-            eta[i] = 0.0
-            posteriors[i] = game.model.posterior_with_noise(pool, game.space, eta=eta, z=z)
-
-        for i, on_labels in label_noise(self.noise, etas, shape, rng):
-            train(i, on_labels)
-        for i, nothing in on_all.items():
-            train(i, nothing)
+        size = sum(party.label_draws for party in game.pool.parties)
+        shape = (size,) if draws is None else (size, draws)
+        posteriors = {}
+        # One recipient after the other: noise on everybody's labels takes as much memory as they.
+        for i, noise in label_noise(self.noise, etas, shape, rng=rng):
+            posteriors[i] = _trained(game, i, etas[i], noise=noise)
+        for i, eta in enumerate(etas):
+            if np.isinf(eta):  # it sees no label of the others', and needs no noise on them
+                posteriors[i] = _trained(game, i, eta, noise=np.zeros(shape))
         return tuple(posteriors[i] for i in range(game.n))
 
     def encode(self, level: Level) -> dict[str, Any]:
@@ -84,10 +76,20 @@ class LabelNoise:
         """The level with these entries."""
         eta = entries["eta"]
         return NoiseLevel(
-            value=number(entries["value"], "value", 0),
-            eta=np.inf if eta is None else number(eta, "eta", 0),
-            tau=number(entries["tau"], "tau", 0, 1),
+            value=number(entries["value"], "value", least=0),
+            eta=np.inf if eta is None else number(eta, "eta", least=0),
+            tau=number(entries["tau"], "tau", least=0, most=1),
         )
+
+
+def _trained(game: InformationGain, i: int, eta: float, *, noise: FloatArray) -> TrainedPosterior:
+    """Party i's model: its own labels are as they are, the others' have this noise."""
+    sizes = [party.label_draws for party in game.pool.parties]
+    of_parties = np.split(noise, np.cumsum(sizes)[:-1])
+    of_parties[i] = np.zeros_like(of_parties[i])
+    etas = np.full(game.n, eta)
+    etas[i] = 0.0
+    return game.model.posterior_with_noise(game.pool, game.space, eta=etas, z=of_parties)
 
 
 class LabelNoiseWords:

@@ -202,12 +202,12 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
         raise RewardFileError("holds_inputs_of_others must be true or false")
     return ModelReward(
         party=text(d["party"]),
-        target=number(d["target"], "target", 0),
+        target=number(d["target"], "target", least=0),
         level=mechanism.decode(d),
         mechanism=mechanism,
         posterior=posterior.with_columns(columns),
         holds_inputs_of_others=d["holds_inputs_of_others"],
-        rho=None if d["rho"] is None else number(d["rho"], "rho", 0, 1),
+        rho=None if d["rho"] is None else number(d["rho"], "rho", least=0, most=1),
         encoding=encoding,
     )
 
@@ -219,11 +219,11 @@ def _check_inputs(what: str, names: tuple[str, ...] | None, inputs: int) -> None
 
 def _digest(tensors: dict[str, FloatArray]) -> str:
     """A fingerprint of all arrays, with their names and shapes."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in sorted(tensors):
-        found.update(f"{name} {tensors[name].shape}\n".encode())
-        found.update(np.ascontiguousarray(tensors[name], dtype="<f8").tobytes())
-    return found.hexdigest()
+        digest.update(f"{name} {tensors[name].shape}\n".encode())
+        digest.update(np.ascontiguousarray(tensors[name], dtype="<f8").tobytes())
+    return digest.hexdigest()
 
 
 def _refuse_constant(name: str) -> None:

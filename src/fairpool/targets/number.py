@@ -98,5 +98,5 @@ class NumberTarget:
         return cls(
             name=text(entries["target"]),
             mean=number(entries["mean"], "mean"),
-            scale=number(entries["scale"], "scale", TINY),
+            scale=number(entries["scale"], "scale", least=TINY),
         )
