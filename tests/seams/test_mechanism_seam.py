@@ -51,8 +51,8 @@ class Tempering:
         return {"temper": level.tau}
 
     def decode(self, entries):
-        value = number(entries["value"], "value", 0)
-        return Level(tau=number(entries["temper"], "temper", 0, 1), value=value)
+        value = number(entries["value"], "value", least=0)
+        return Level(tau=number(entries["temper"], "temper", least=0, most=1), value=value)
 
 
 class TemperingWords:
