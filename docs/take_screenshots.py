@@ -26,7 +26,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "demo"
         write_example(folder)
-        write(render(run(RunRequest(configuration=folder, seed=1))), folder / "result")
+        write(render(run(RunRequest(configuration=folder))), folder / "result")
         with chromium(Path(temporary) / "profile") as browser:
             for name, (page, width) in SHOTS.items():
                 open_page(browser, folder / "result" / page, width)

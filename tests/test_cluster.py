@@ -206,7 +206,7 @@ def test_the_command_on_a_cluster(running, tmp_path):
         ways
     ):  # the cluster's client has a log of its own, which only a process shows
         folder = project(tmp_path / str(number))
-        done = way("run", folder, "--seed", "1", "--json", *more)
+        done = way("run", folder, "--json", *more)
         assert (done.returncode, done.stderr) == (0, "")
         results.append(json.loads(done.stdout))
     for other in results[1:]:

@@ -20,7 +20,7 @@ COMMANDS = {
     "init": ["init", "new"],
     "check": ["check", "project"],
     "check, refused": ["check", "damaged"],
-    "run": ["run", "project", "--seed", "1", "--rho", "fair"],
+    "run": ["run", "project", "--rho", "welfare"],
     "predict": [
         "predict",
         "reward.safetensors",
@@ -40,9 +40,7 @@ def place(tmp_path_factory):
     """All that the commands need, in one folder; each works on a copy."""
     folder = tmp_path_factory.mktemp("place")
     project(folder / "project")
-    assert (
-        fairpool("run", folder / "project", "--out", folder / "out", "--seed", "1").returncode == 0
-    )
+    assert fairpool("run", folder / "project", "--out", folder / "out").returncode == 0
     shutil.move(folder / "out" / "parties" / "Party-1" / "reward.safetensors", folder)
     shutil.rmtree(folder / "out")
     project(folder / "damaged")
@@ -53,7 +51,7 @@ def place(tmp_path_factory):
 def files(folder, name):
     """Every file, with its content where that is the same each time.
 
-    It is not for pictures, nor for a demo with its secret seed.
+    It is not for pictures, nor for a demo with its fresh noise. (A run with rho = 0 has none.)
     """
     found = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):

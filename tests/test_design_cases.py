@@ -250,7 +250,7 @@ def test_two_releases_to_colluding_parties_reveal_no_more_than_the_better_one():
 
 def test_exact_gp_reward_file_is_written_only_by_agreement(tmp_path):
     game = fp.InformationGain(MODELS["gp"], make_parties([5, 6], 0))
-    reward = fp.realise(game, [game.total] * 2, 0)[0]
+    reward = fp.realise(game, [game.total] * 2)[0]
     with pytest.raises(
         ValueError, match="share_inputs=True; otherwise use Bayesian linear regression"
     ):

@@ -70,7 +70,7 @@ def collaborate(
     parties: Sequence[PartyData],
     model: Model,
     rho: float | str = "stable",
-    rng: np.random.Generator | int | None = 0,
+    rng: np.random.Generator | int | None = None,
     *,
     contributions: str | Concept = "shapley",
     evaluations: int | None = None,
@@ -88,10 +88,10 @@ def collaborate(
             (`model.fit_hyperparameters`) and the same for every coalition.
         rho: A number in 0 .. 1, or "fair", "rational", "stable", "welfare" (see
             `RewardScheme.rewards`).
-        rng: Seed or generator of the noise. The default makes results repeatable; where models are
-            handed out give a secret seed, since who knows it can remove the noise. (Samples of
-            coalitions hide nothing; their seed is always the same, so that a valuation can be
-            resumed.)
+        rng: Of the noise. None: fresh, and nobody knows it. A seed or generator makes models
+            repeatable; whoever knows it can remove the noise, so such models are for yourself
+            (`ModelReward.known_noise`). Samples of coalitions hide nothing; their seed is always
+            the same, so that a valuation can be resumed.
         contributions: How contributions are measured: "shapley", "banzhaf", "standalone" or
             "leave_one_out", or a `Concept` of your own.
         evaluations: Of more than 16 parties, how many coalitions to value at most, where
@@ -131,7 +131,7 @@ def collaboration_of(
     mechanism: str | Mechanism = "label_noise",
 ) -> Collaboration:
     """What `collaborate` does, with notes instead of warnings; the workers keep their own notes."""
-    rng = as_generator(rng)
+    as_generator(rng)  # what is none is refused before anything is computed
     concept = concept_of(contributions)
     problems = settings_without_meaning(concept, evaluations=evaluations, precision=precision)
     if problems:

@@ -41,7 +41,7 @@ def check_that_it_stopped(folder, sign, code, errors):
 
 
 def check_that_it_goes_on(folder):
-    resumed = fairpool("run", folder, "--seed", "1", "--resume", "--json", "--jobs", "2")
+    resumed = fairpool("run", folder, "--resume", "--json", "--jobs", "2")
     assert (resumed.returncode, resumed.stderr) == (0, "")
     assert not (folder / ".fairpool-checkpoint").exists()  # and nothing else is touched
     fresh = finished_run(folder).collaboration
@@ -53,9 +53,7 @@ def check_that_it_goes_on(folder):
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_is_resumed_with_the_same_numbers(tmp_path, sign):
     folder = long_project(tmp_path / "stopped")
-    done = run_and_die(
-        sign, 4, "os.rename .", ["run", folder, "--seed", "1"]
-    )  # as the fourth file is to be kept
+    done = run_and_die(sign, 4, "os.rename .", ["run", folder])  # as the fourth file is to be kept
     assert check_that_it_stopped(folder, sign, done.returncode, done.stderr) == 3
     check_that_it_goes_on(folder)
 
@@ -65,7 +63,7 @@ def test_a_stopped_run_is_resumed_with_the_same_numbers(tmp_path, sign):
 def test_a_run_stopped_while_it_computes_is_resumed_with_the_same_numbers(tmp_path, sign):
     folder = long_project(tmp_path / "stopped", sizes=(110,) * 12)
     process = subprocess.Popen(
-        [COMMAND, "run", str(folder), "--seed", "1"],
+        [COMMAND, "run", str(folder)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -112,7 +110,7 @@ def test_precision_and_evaluations_are_the_operators_choice(tmp_path):
         folder = project(
             tmp_path / str(number), sizes=(3, 9, 5, 7, 6) * 4, extra=f"[valuation]\n{lines}"
         )
-        done = fairpool("run", folder, "--seed", "1", "--json")
+        done = fairpool("run", folder, "--json")
         assert done.returncode == 0, done.stderr
         found.append(json.loads(done.stdout))
     few, precise = found

@@ -490,7 +490,9 @@ def reward_file(tmp_path_factory):
     folder = tmp_path_factory.mktemp("predict")
     run = finished_run(project(folder), rho=0.3)
     file = folder / "reward.safetensors"
-    replace(run.collaboration.models[1], encoding=run.preparation.encoding).save(file)
+    replace(run.collaboration.models[1], encoding=run.preparation.encoding).save(
+        file, known_noise=True
+    )
     return file
 
 

@@ -22,6 +22,7 @@ from fairpool.consortium.output import render
 from fairpool.consortium.preparation import Preparation, prepare
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.run import Run
+from fairpool.consortium.run import run as whole_run
 from fairpool.consortium.sample import Sample
 from fairpool.consortium.scrutiny import scrutinise
 from fairpool.consortium.statistics import Sums
@@ -30,6 +31,7 @@ from fairpool.consortium.valuation import Valuation, value
 from fairpool.consortium.writing import refuse_output
 from fairpool.consortium.writing import write as write_files
 from fairpool.errors import DataError
+from fairpool.realisation.reward_file import decode_reward
 from tests.support.projects import (
     COMMAND,
     MODELS,
@@ -75,7 +77,6 @@ def test_every_kind_of_model_from_csv_and_parquet(tmp_path, kind, suffix):
         "inputs.sha256",
         "report.html",
         "result.json",
-        "seed.txt",
         "values.csv",
     ]
     result = result_of(out)
@@ -84,18 +85,19 @@ def test_every_kind_of_model_from_csv_and_parquet(tmp_path, kind, suffix):
     assert values[-1] == {"Party 0": 1, "Party 1": 1, "Party 2": 1, "value": result["total"]}
     assert result["parties"][1]["folder"] == "parties/Party-1"
     assert result["test"]["rows"] == 30
-    # The files alone predict as the models in memory do.
-    seed = int((out / "operator" / "seed.txt").read_text())
-    again = finished_run(folder, seed=seed)
+    # The files alone predict as the models in memory do; their variances tell of no noise.
+    again = finished_run(folder)
+    files = render(again, known_noise=True)
     data = table(7, 5)
     write(tmp_path / "new.csv", data)
     for i in range(3):
         file = out / "parties" / f"Party-{i}" / "reward.safetensors"
         memory = again.collaboration.models[i].predict(again.preparation.encoding.encode(data))
         loaded = fp.load_reward(file)
-        np.testing.assert_allclose(
-            loaded.predict(loaded.encoding.encode(data)), memory, rtol=1e-12, atol=1e-12
-        )
+        X = loaded.encoding.encode(data)
+        np.testing.assert_allclose(loaded.predict(X)[1], memory[1], rtol=1e-12, atol=1e-12)
+        same = decode_reward(files[str(file.relative_to(out))], "rendered")
+        np.testing.assert_allclose(same.predict(X), memory, rtol=1e-12, atol=1e-12)
     predicted = fairpool(
         "predict", file, "--data", tmp_path / "new.csv", "--out", tmp_path / "out.csv"
     )
@@ -238,14 +240,15 @@ def test_demo_twice_in_a_row(tmp_path):
 def test_output_is_refused_without_force_and_only_outputs_are_replaced(finished, tmp_path):
     folder = tmp_path / "project"
     shutil.copytree(finished, folder)
-    before = (folder / "result" / "operator" / "seed.txt").read_text()
+    reward = folder / "result" / "parties" / "Party-1" / "reward.safetensors"
+    before = reward.read_bytes()
     refused = fairpool("run", folder)
     assert refused.returncode == 2
     assert "exists already; give another --out, or --force" in refused.stderr
-    assert (folder / "result" / "operator" / "seed.txt").read_text() == before
+    assert reward.read_bytes() == before
     forced = fairpool("run", folder, "--force", "--rho", "fair", "--json")
     assert json.loads(forced.stdout)["rho"] == 1
-    assert (folder / "result" / "operator" / "seed.txt").read_text() != before
+    assert reward.read_bytes() != before
     other = tmp_path / "other"
     other.mkdir()
     (other / "file").write_text("mine")
@@ -272,31 +275,43 @@ def test_bad_options_end_with_2_and_no_traceback(tmp_path, arguments, text):
     assert not (tmp_path / "result").exists()
 
 
-def test_the_recorded_seed_gives_the_same_bytes_and_no_seed_gives_other_noise(tmp_path):
+def files_in(out):
+    paths = sorted(path for path in out.rglob("*") if path.is_file())
+    return {str(path.relative_to(out)): path.read_bytes() for path in paths}
+
+
+def test_without_noise_the_same_bytes_come_again(tmp_path):
+    project(tmp_path / "p", model='kind = "sparse_gp"\ninducing_points = 12')
+    outs = [tmp_path / "a", tmp_path / "b"]
+    # Two processes: within one, Vega numbers the parts of its pictures on and on. And two folders.
+    for out, cwd, folder in zip(outs, (tmp_path, tmp_path / "p"), ("p", "."), strict=True):
+        done = fairpool_process("run", folder, "--out", out, "--rho", "welfare", cwd=cwd)
+        assert done.returncode == 0, done.stderr
+    first, second = (files_in(out) for out in outs)
+    assert list(first) == list(second)
+    for name, content in first.items():
+        assert second[name] == content, name
+
+
+def test_every_run_has_noise_of_its_own_and_keeps_nothing_of_it(tmp_path):
     folder = project(tmp_path / "p", model='kind = "sparse_gp"\ninducing_points = 12')
-    outs = [tmp_path / name for name in ("a", "b", "c")]
-    # Two processes: within one, Vega numbers the parts of its pictures on and on.
-    assert fairpool_process("run", folder, "--out", outs[0]).returncode == 0
-    assert fairpool("run", folder, "--out", outs[1]).returncode == 0
-    seed = (outs[0] / "operator" / "seed.txt").read_text().strip()
-    # From another folder, too.
-    assert (
-        fairpool_process("run", "p", "--out", outs[2], "--seed", seed, cwd=tmp_path).returncode == 0
-    )
-    files = [sorted(p.relative_to(out) for p in out.rglob("*") if p.is_file()) for out in outs]
-    assert files[0] == files[1] == files[2]
-    for file in files[0]:
-        assert (outs[0] / file).read_bytes() == (outs[2] / file).read_bytes(), file
-    assert (outs[1] / "operator" / "seed.txt").read_text().strip() != seed
-    a, b = (
-        fp.load_reward(out / "parties/Party-1/reward.safetensors").posterior.weights
-        for out in outs[:2]
-    )
-    assert (a != b).all()
+    outs = [tmp_path / "a", tmp_path / "b"]
     for out in outs:
-        own = (out / "operator" / "seed.txt").read_text().strip()
-        for file in (out / "parties").rglob("*"):
-            assert file.is_dir() or own.encode() not in file.read_bytes()
+        assert fairpool("run", folder, "--out", out, "--quiet").returncode == 0
+    first, second = (files_in(out) for out in outs)
+    assert list(first) == list(second)
+    assert "operator/seed.txt" not in first
+    rewards = [
+        decode_reward(files["parties/Party-1/reward.safetensors"], "r") for files in (first, second)
+    ]
+    a, b = (reward.posterior.weights for reward in rewards)
+    assert (a != b).all()
+    assert rewards[0].eta == rewards[1].eta > 0
+    results = [json.loads(files["operator/result.json"]) for files in (first, second)]
+    assert results[0].pop("test") != results[1].pop("test")  # scores depend on the noise
+    assert results[0] == results[1]  # and nothing else does
+    for name in ("values.csv", "collaboration.toml", "inputs.sha256"):
+        assert first[f"operator/{name}"] == second[f"operator/{name}"]
 
 
 @pytest.mark.parametrize("kind", ["sparse_gp", "blr", "network"])
@@ -341,7 +356,7 @@ def kill_at_every_change(folder, place, *befores):
 
     For each thing that it held before.
     """
-    run = ["run", folder, "--out", place / "result", "--force", "--seed", "5", "--quiet"]
+    run = ["run", folder, "--out", place / "result", "--force", "--quiet"]
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.kill_points", place, *befores, "--", *run],
         capture_output=True,
@@ -364,7 +379,7 @@ def test_a_run_killed_before_any_of_its_changes_leaves_no_half_of_an_output(fini
     for before in (empty, full):
         leftover = before / ".result.partial-99999999"  # the number of a process that cannot be
         leftover.mkdir(parents=True)
-        (leftover / "seed.txt").write_text("of a run that was killed")
+        (leftover / "values.csv").write_text("of a run that was killed")
     place.mkdir()
     for before, left in zip(
         (empty, full), kill_at_every_change(finished, place, empty, full), strict=True
@@ -373,7 +388,7 @@ def test_a_run_killed_before_any_of_its_changes_leaves_no_half_of_an_output(fini
             {str(f.relative_to(before)): sha256(f) for f in before.rglob("*") if f.is_file()}
         )
         new = output_in(left[-1]["content"])
-        assert len(new) == 12
+        assert len(new) == 11
         assert left[-1]["content"] == new, "leftovers of killed runs are removed"
         changes = [state["change"] for state in left[:-1]]
         # Up to the one change that puts it in its place, the output is the old one, and then the
@@ -605,7 +620,7 @@ def test_the_recorded_hashes_are_those_of_what_was_looked_at(tmp_path):
     }
     run = finished_run(folder)
     (folder / "p0.csv").write_text("another")
-    write_files(render(run), folder / "result")
+    write_files(render(run, known_noise=True), folder / "result")
     assert {
         *(folder / "result" / "operator" / "inputs.sha256").read_text().splitlines()
     } == expected
@@ -613,15 +628,16 @@ def test_the_recorded_hashes_are_those_of_what_was_looked_at(tmp_path):
 
 def test_the_stages_one_by_one_give_what_a_run_gives(tmp_path):
     folder = project(tmp_path)
-    at_once = finished_run(folder, rho=0.3)
-    preparation = prepare(RunRequest(configuration=folder, rho=0.3, seed=1))
+    # Everybody receives the best model, so there is no noise by which two runs would differ.
+    at_once = whole_run(RunRequest(configuration=folder, rho="welfare"))
+    preparation = prepare(RunRequest(configuration=folder, rho="welfare"))
     learning = learn(preparation)
     valuation = value(learning)
-    run = scrutinise(valuation)
-    assert (run.preparation, run.built) == (preparation, learning.built)
-    assert (run.collaboration, run.seed) == (valuation.collaboration, 1)
-    assert run.notes == at_once.notes
-    files, expected = render(run), render(at_once)
+    stepwise = scrutinise(valuation)
+    assert (stepwise.preparation, stepwise.built) == (preparation, learning.built)
+    assert stepwise.collaboration == valuation.collaboration
+    assert stepwise.notes == at_once.notes
+    files, expected = render(stepwise), render(at_once)
     assert list(files) == list(expected)
     pages = {name for name in files if name.endswith(".html")}  # Vega numbers parts on and on
     for name in set(files) - pages:
@@ -636,18 +652,10 @@ def test_what_stages_take_and_give_is_frozen_and_made_by_name(record):
     assert all(field.kw_only for field in fields(record))
 
 
-def test_a_fresh_seed_is_drawn_where_none_is_given(tmp_path):
-    folder = project(tmp_path, sizes=(9, 8))
-    a, b = (finished_run(folder, seed=None) for _ in range(2))
-    assert a.seed != b.seed
-    assert min(a.seed, b.seed) > 2**64
-    assert a.preparation.request.seed is None
-
-
 def test_files_are_rendered_without_a_disk_and_written_as_they_are(tmp_path):
-    run = finished_run(project(tmp_path / "p"))
+    done = whole_run(RunRequest(configuration=project(tmp_path / "p")))
     shutil.rmtree(tmp_path / "p")
-    files = render(run)
+    files = render(done)
     before = os.umask(0o022)
     try:
         write_files(files, tmp_path / "out")

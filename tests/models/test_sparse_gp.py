@@ -114,7 +114,7 @@ def test_a_reward_with_close_inducing_points_is_the_same_after_loading(tmp_path)
     parties = make_parties([30, 20], 0)
     U = np.array([0.2, -0.1, 0.4]) + 0.0005 * np.random.default_rng(1).standard_normal((8, 3))
     game = fp.InformationGain(fp.SparseGaussianProcess(RBF([1.0, 2.0, 3.0]), 0.1, U), parties)
-    reward = fp.realise(game, (game.alone + game.total) / 2, 0)[0]
+    reward = fp.realise(game, (game.alone + game.total) / 2)[0]
     reward.save(tmp_path / "reward")
     loaded = fp.load_reward(tmp_path / "reward")
     X = parties[1].X

@@ -25,7 +25,7 @@ SAVEABLE = sorted(set(MODELS) - {"blr-wide"})
 
 def rewards(name, sizes=(12, 9, 15)):
     game = fp.InformationGain(MODELS[name], make_parties(sizes, 1))
-    return fp.realise(game, [game.total, game.alone[1], (game.alone[2] + game.total) / 2], rng=3)
+    return fp.realise(game, [game.total, game.alone[1], (game.alone[2] + game.total) / 2])
 
 
 @pytest.mark.parametrize("name", SAVEABLE)
@@ -81,7 +81,7 @@ def test_what_is_wrong_with_bytes_is_told_under_the_name_that_they_were_given():
 )
 def test_every_kernel_expression_survives(kernel, tmp_path):
     game = fp.InformationGain(fp.GaussianProcess(kernel, 0.2), make_parties([5, 6], 0))
-    reward = fp.realise(game, [game.total] * 2, 0)[0]
+    reward = fp.realise(game, [game.total] * 2)[0]
     reward.save(tmp_path / "r", share_inputs=True)
     np.testing.assert_allclose(
         fp.load_reward(tmp_path / "r").predict(X_STAR), reward.predict(X_STAR), rtol=1e-12
@@ -110,7 +110,7 @@ def test_a_file_holds_no_value_or_name_of_another_party(tmp_path):
     ]
     for name in ("blr", "network", "sparse"):
         game = fp.InformationGain(MODELS[name], parties)
-        fp.realise(game, game.alone + 0.5 * (game.total - game.alone), 0)[0].save(tmp_path / "r")
+        fp.realise(game, game.alone + 0.5 * (game.total - game.alone))[0].save(tmp_path / "r")
         content = (tmp_path / "r").read_bytes()
         assert b"CANARY" not in content
         for number in [*canary.ravel(), 777.25]:
@@ -122,7 +122,7 @@ def test_code_cannot_be_put_into_a_file(features, tmp_path):
     game = fp.InformationGain(
         fp.BayesianLinearRegression(0.1, features=features), make_parties([5, 6], 0)
     )
-    reward = fp.realise(game, [game.total] * 2, 0)[0]
+    reward = fp.realise(game, [game.total] * 2)[0]
     with pytest.raises(ValueError, match=r"a feature map of type .* cannot be put into a file"):
         reward.save(tmp_path / "r")
 
@@ -133,10 +133,10 @@ def test_a_kernel_of_ones_own_cannot_be_put_into_a_file(tmp_path):
             fp.GaussianProcess(type(name, (RBF,), {})(), 0.1), make_parties([5, 6], 0)
         )
         with pytest.raises(ValueError, match=f"a kernel of type {name} cannot be put into a file"):
-            fp.realise(game, [game.total] * 2, 0)[0].save(tmp_path / "r", share_inputs=True)
+            fp.realise(game, [game.total] * 2)[0].save(tmp_path / "r", share_inputs=True)
     game = fp.InformationGain(fp.GaussianProcess(Matern(nu=np.inf), 0.1), make_parties([5, 6], 0))
     with pytest.raises(ValueError, match="has a parameter that is not finite"):
-        fp.realise(game, [game.total] * 2, 0)[0].save(tmp_path / "r", share_inputs=True)
+        fp.realise(game, [game.total] * 2)[0].save(tmp_path / "r", share_inputs=True)
 
 
 def test_a_file_is_not_written_over_a_folder(tmp_path):

@@ -111,7 +111,7 @@ def test_the_keys_of_a_new_kind_are_checked_like_all_others(tmp_path):
 
 def test_a_model_without_a_kind_can_be_used_but_not_saved(tmp_path):
     party = fp.Party("a", [[0.0], [1.0]], [1.0, 2.0])
-    result = fp.collaborate([party], Average(0.5, 1.0), rng=0)
+    result = fp.collaborate([party], Average(0.5, 1.0))
     with pytest.raises(ValueError, match="a model of type Average cannot be put into a file"):
         result.models[0].save(tmp_path / "r")
 

@@ -69,7 +69,7 @@ def test_a_reward_of_a_mixed_game_is_saved_and_named_by_the_columns_of_those_wit
     model = fp.BayesianLinearRegression(0.5)
     north = fp.Party("north", pa.table({"a": [0.1, 0.7, 0.3], "b": [1.0, 2.0, 4.0]}), [1.0, 2, 3])
     south = model.summarise(fp.Party("south", [[0.4, 1.0], [0.2, 5.0]], [2.0, 1.0]))
-    result = fp.collaborate([north, south], model, rho="rational", rng=1)
+    result = fp.collaborate([north, south], model, rho="rational")
     assert result.residuals is not None
     assert np.isfinite(result.residuals[0])
     assert np.isnan(result.residuals[1])  # its labels cannot be looked at

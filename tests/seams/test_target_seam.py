@@ -71,7 +71,7 @@ def rewarded(target):
     for i in range(2):
         table = prices(40, i)
         parties.append(fp.Party(f"p{i}", encoding.encode(table), encoding.encode_target(table)))
-    return encoding, fp.collaborate(parties, fp.BayesianLinearRegression(1e-6), rng=0)
+    return encoding, fp.collaborate(parties, fp.BayesianLinearRegression(1e-6))
 
 
 def test_a_new_target_goes_from_the_table_to_predictions(tmp_path, monkeypatch):

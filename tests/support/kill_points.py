@@ -15,6 +15,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
+from fairpool.consortium import run as whole_run
 from fairpool.report import letter, report
 from tests.support.pictures import without_pictures
 
@@ -23,7 +24,7 @@ CHANGES = ("os.mkdir", "os.chmod", "os.rename", "os.remove", "os.rmdir")
 
 
 def change(event, values):
-    """The change of the disk that Python is about to make, such as "open seed.txt"; or None."""
+    """The change of the disk that Python is about to make, such as "open result.json"; or None."""
     if event == "ctypes.dlsym" and values[1] == "renameat2":
         return "exchange"  # looked up just before it is done, which is not told
     if event == "open":
@@ -85,18 +86,19 @@ def content(folder):
     }
 
 
-def render_once(module, name, which):
-    """Remember pages.
+def once(module, name, which):
+    """Remember what a function gave.
 
-    Rendering them takes longer than all that is done between two changes to the disk.
+    It takes longer than all that is done between two changes to the disk; and every run's noise is
+    another.
     """
-    render, pages = getattr(module, name), {}
+    function, given = getattr(module, name), {}
 
     def remembered(*arguments):
         key = which(*arguments)
-        if key not in pages:
-            pages[key] = render(*arguments)
-        return pages[key]
+        if key not in given:
+            given[key] = function(*arguments)
+        return given[key]
 
     setattr(module, name, remembered)
 
@@ -118,8 +120,9 @@ def every_change(folder, before, work):
 def main(folder, *more):
     end = more.index("--")
     without_pictures()  # what draws them has threads, which a forked child has not
-    render_once(report, "render_report", lambda result, context: "report")
-    render_once(letter, "render_letter", lambda result, i, text: i)
+    once(whole_run, "run", lambda request, workers: "run")
+    once(report, "render_report", lambda result, context: "report")
+    once(letter, "render_letter", lambda result, i, text: i)
     from fairpool.cli import (
         entry,
     )  # only now, so that whatever it imports is what was replaced above

@@ -10,10 +10,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from fairpool.consortium.learning import learn
 from fairpool.consortium.output import render
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.request import RunRequest
-from fairpool.consortium.run import run
+from fairpool.consortium.scrutiny import scrutinise
+from fairpool.consortium.valuation import value
 from fairpool.consortium.writing import write as write_files
 from tests.support.in_process import run_in_process
 
@@ -41,14 +43,15 @@ def prepared(folder, workers=None):
 
 
 def finished_run(folder, rho=None, seed=1, workers=None):
-    """What `fairpool run` computes, of which nothing is written."""
-    return run(RunRequest(configuration=folder, rho=rho, seed=seed), workers)
+    """What `fairpool run` computes, of which nothing is written, with noise that tests know."""
+    preparation = prepare(RunRequest(configuration=folder, rho=rho), workers)
+    return scrutinise(value(learn(preparation, workers), workers, rng=seed), workers)
 
 
 def written_run(folder, out, rho=None, seed=1):
     """What `fairpool run` does, and the run itself."""
     done = finished_run(folder, rho, seed)
-    write_files(render(done), out)
+    write_files(render(done, known_noise=True), out)
     return done
 
 

@@ -29,9 +29,6 @@ def run(
     force: Annotated[
         bool, typer.Option("--force", help="Replace the output of an earlier run.")
     ] = False,
-    seed: Annotated[
-        int | None, typer.Option(help="Repeat a run with its recorded seed.", min=0)
-    ] = None,
     jobs: Jobs = 1,
     cluster: Cluster = None,
     resume: Annotated[
@@ -58,7 +55,7 @@ def run(
         from fairpool.consortium.request import RunRequest
 
         home = folder if folder.is_dir() else folder.parent
-        request = RunRequest(configuration=folder, rho=_rho(rho), seed=seed)
+        request = RunRequest(configuration=folder, rho=_rho(rho))
         checkpoint = Checkpoint(home / ".fairpool-checkpoint", resume)
         with open_executor(jobs, cluster) as executor:
             run_and_write(

@@ -41,13 +41,18 @@ RESERVED = {
 """Names that some systems do not allow."""
 
 
-def render(run: Run) -> dict[str, bytes]:
-    """Every file that a run gives, by path: the operator's folder and one folder per party."""
+def render(run: Run, *, known_noise: bool = False) -> dict[str, bytes]:
+    """Every file that a run gives, by path: the operator's folder and one folder per party.
+
+    Args:
+        run: What was computed.
+        known_noise: Whether rewards may have noise that somebody knows; see `ModelReward.save`.
+    """
     # The report first: pictures are numbered as they are drawn, and the same run must give the same
     # bytes.
     files = {f"operator/{name}": content for name, content in _operator_files(run).items()}
     for i, folder in enumerate(folder_names(run.collaboration.game.names)):
-        for name, content in _party_files(run, i).items():
+        for name, content in _party_files(run, i, known_noise=known_noise).items():
             files[f"parties/{folder}/{name}"] = content
     return files
 
@@ -70,7 +75,6 @@ def _operator_files(run: Run) -> dict[str, bytes]:
         "report.html": render_report(run.collaboration, context),
         "result.json": result + "\n",
         "values.csv": _values_csv(run),
-        "seed.txt": f"{run.seed}\n",
         FILE_NAME: _configuration_as_used(run),
         "inputs.sha256": _hashes_of_inputs(run),
     }
@@ -87,12 +91,14 @@ def _hashes_of_inputs(run: Run) -> str:
     return "".join(lines)
 
 
-def _party_files(run: Run, i: int) -> dict[str, bytes]:
+def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
     """What is handed out to party i, by name."""
     configuration = run.preparation.configuration
     encoding = run.preparation.encoding
     reward = reward_bytes(
-        run.collaboration.models[i], share_inputs=configuration.rewards.share_inputs
+        run.collaboration.models[i],
+        share_inputs=configuration.rewards.share_inputs,
+        known_noise=known_noise,
     )
     letter = Letter(
         title=configuration.name,
@@ -124,7 +130,7 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
             sentences.append(disclosure.from_labels)
     else:
         sentences.append("Its scaling and hyperparameters come from public data.")
-    sentences.append("It names no other party. The seed of the noise stays with the operator.")
+    sentences.append("It names no other party. The noise is drawn anew in every run, and not kept.")
     if result.game.n == 2:
         sentences.append(
             "With two parties, the numbers in this letter tell the value of the other's data."

@@ -12,12 +12,10 @@ class RunRequest:
         configuration: The folder with collaboration.toml, or a .toml file of another name.
         rho: Instead of the configuration's: a number in 0 .. 1, or "fair", "rational", "stable",
             "welfare". None: the configuration's.
-        seed: The seed of the noise, to repeat an earlier run. None: a fresh secret.
     """
 
     configuration: Path
     rho: float | str | None = None
-    seed: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "configuration", Path(self.configuration))

@@ -42,7 +42,6 @@ class Run:
         collaboration: Values, contributions, rewards, verdicts, models.
         residuals: Per party, how far its labels are from the others' prediction [n].
         scores: On test data, if there is any.
-        seed: The secret seed of the noise.
         notes: Everything the operator should know.
     """
 
@@ -51,7 +50,6 @@ class Run:
     collaboration: Collaboration
     residuals: FloatArray
     scores: Scores | None
-    seed: int
     notes: tuple[Note, ...]
 
     @property
@@ -105,7 +103,6 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         collaboration=collaboration,
         residuals=residuals,
         scores=scores,
-        seed=valuation.seed,
         notes=tuple(notes),
     )
 

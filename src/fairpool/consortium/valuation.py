@@ -1,8 +1,9 @@
 """From a model to values, contributions, rewards, and one model per party."""
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from fairpool.collaboration import Collaboration, collaboration_of
 from fairpool.compute.workers import Workers
@@ -23,27 +24,30 @@ class Valuation:
     Attributes:
         learning: The model that values them.
         collaboration: Values, contributions, rewards, verdicts, models.
-        seed: The secret seed of the noise.
     """
 
     learning: Learning
     collaboration: Collaboration
-    seed: int
 
 
-def value(learning: Learning, workers: Workers | None = None) -> Valuation:
+def value(
+    learning: Learning,
+    workers: Workers | None = None,
+    *,
+    rng: np.random.Generator | int | None = None,
+) -> Valuation:
     """Value every coalition's data, and make each party's model.
 
     Args:
         learning: From `learn`.
         workers: Who sums up tables and values coalitions, who is told about it, and where values
             are kept meanwhile.
+        rng: Of the noise. None: fresh, as in every run of the command. With any other one the
+            models are repeatable, for tests, and are not to be handed out.
     """
     workers = workers or Workers()
     request = learning.preparation.request
     configuration = learning.preparation.configuration
-    # Whoever knows the seed can remove the noise from the rewards.
-    seed = secrets.randbits(128) if request.seed is None else request.seed
     data: Sequence[PartyData] = learning.parties
     model = learning.built.model
     if not KINDS[configuration.model.kind].needs_rows:
@@ -58,7 +62,7 @@ def value(learning: Learning, workers: Workers | None = None) -> Valuation:
         data,
         model,
         rho=configuration.rewards.rho if request.rho is None else request.rho,
-        rng=seed,
+        rng=rng,
         contributions=configuration.valuation.contributions,
         evaluations=configuration.valuation.evaluations,
         precision=configuration.valuation.precision,
@@ -69,7 +73,7 @@ def value(learning: Learning, workers: Workers | None = None) -> Valuation:
     encoding = learning.preparation.encoding
     models = tuple(replace(model, encoding=encoding) for model in collaboration.models)
     collaboration = replace(collaboration, models=models)
-    return Valuation(learning=learning, collaboration=collaboration, seed=seed)
+    return Valuation(learning=learning, collaboration=collaboration)
 
 
 def _summaries(learning: Learning, model: WeightModel, workers: Workers) -> list[PartySummary]:

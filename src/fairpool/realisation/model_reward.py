@@ -35,6 +35,8 @@ class ModelReward:
             if known.
         for_evaluation: Whether it was trained on several draws of the noise, or on noise that is
             not nested: such a model must not leave the central party, and cannot be saved.
+        known_noise: Whether the noise came from a seed or a generator that somebody gave, and so
+            can remove; no file says it.
     """
 
     party: str
@@ -46,6 +48,7 @@ class ModelReward:
     rho: float | None = None
     encoding: TableEncoding | None = None
     for_evaluation: bool = False
+    known_noise: bool = False
 
     @property
     def value(self) -> float:
@@ -86,7 +89,9 @@ class ModelReward:
         warn_of(self.encoding.unknown_levels(table))
         return self.encoding.target.decode(*self.predict(X))
 
-    def save(self, path: str | Path, *, share_inputs: bool = False) -> None:
+    def save(
+        self, path: str | Path, *, share_inputs: bool = False, known_noise: bool = False
+    ) -> None:
         """Write the reward as a safetensors file, atomically; `fairpool.load_reward` opens it.
 
         Args:
@@ -94,10 +99,12 @@ class ModelReward:
             share_inputs: Say that the parties agreed to show each other their inputs. An exact
                 Gaussian process needs it, since its file holds everybody's inputs; models with
                 weights do not.
+            known_noise: Say that you know that the noise can be removed by whoever knows the `rng`
+                it was drawn with, and do not hand the file out.
         """
         from fairpool.realisation.reward_file import save_reward
 
-        save_reward(self, Path(path), share_inputs=share_inputs)
+        save_reward(self, Path(path), share_inputs=share_inputs, known_noise=known_noise)
 
     def __repr__(self) -> str:
         if self.tau == 1:

@@ -1,9 +1,9 @@
 """The noise on the others' labels, for every recipient.
 
 Nested: recipients are sorted by eta, and each one's noise is the one before plus an independent
-increment. Each party's own noise is N(0, eta_i I) as in the paper; but parties who compare what
-they received learn nothing beyond the least noisy copy. (Equal standardised noise at two values of
-eta would reveal y exactly, and independent draws would average out.)
+increment. Each party's own noise is N(0, eta_i I) as in the paper; but parties who compare their
+noisy labels learn nothing about the labels beyond the least noisy ones. (Equal standardised noise
+at two values of eta would reveal y exactly, and independent draws would average out.)
 """
 
 from collections.abc import Iterator, Sequence

@@ -17,7 +17,7 @@ from fairpool.values import Game, InformationGain
 def realise(
     game: Game,
     rewards: Any,
-    rng: np.random.Generator | int | None,
+    rng: np.random.Generator | int | None = None,
     *,
     noise: str = "nested",
     draws: int | None = None,
@@ -32,8 +32,9 @@ def realise(
     Args:
         game: An `InformationGain`, of parties or of their summaries.
         rewards: The rewards r* [n], each between v_i and v_N.
-        rng: Seed or generator of the noise. Keep it secret where models are handed out: who knows
-            it can remove the noise. None takes fresh entropy.
+        rng: Of the noise. None: fresh, and nobody knows it. A seed or generator makes models
+            repeatable; whoever knows it can remove the noise, so such models are for yourself
+            (`ModelReward.known_noise`).
         noise: "nested" (see `fairpool.realisation.noise`), or "standardised" for the paper's sweeps
             over rho.
         draws: Train on this many draws of the noise at once, for evaluation: predicted means are
@@ -64,6 +65,7 @@ def realise(
                 posterior=posteriors[i],
                 holds_inputs_of_others=posteriors[i].shows_rows_of_others(game.pool, i),
                 for_evaluation=draws is not None or chosen.for_evaluation,
+                known_noise=rng is not None,
             )
         )
     return tuple(models)

@@ -43,17 +43,21 @@ DEFAULT_MECHANISM = "label_noise"
 """A file that names no mechanism is of this one."""
 
 
-def save_reward(reward: ModelReward, path: Path, *, share_inputs: bool) -> None:
+def save_reward(
+    reward: ModelReward, path: Path, *, share_inputs: bool, known_noise: bool = False
+) -> None:
     """Write a reward to `path`, atomically: a killed run leaves the old file or none."""
-    write_atomically(path, reward_bytes(reward, share_inputs=share_inputs))
+    content = reward_bytes(reward, share_inputs=share_inputs, known_noise=known_noise)
+    write_atomically(path, content)
 
 
-def reward_bytes(reward: ModelReward, *, share_inputs: bool) -> bytes:
+def reward_bytes(reward: ModelReward, *, share_inputs: bool, known_noise: bool = False) -> bytes:
     """A reward as the content of a file; the same reward gives the same bytes.
 
     Args:
         reward: The model and what it is worth.
         share_inputs: Whether the parties agreed to show each other their inputs.
+        known_noise: Whether it may hold noise that somebody knows.
     """
     if reward.holds_inputs_of_others and not share_inputs:
         raise RewardFileError(
@@ -66,6 +70,13 @@ def reward_bytes(reward: ModelReward, *, share_inputs: bool) -> bytes:
             f'the reward of "{reward.party}" is for evaluation (several draws, or noise that is not'
             " nested), and would tell too much; realise it again with the default settings to hand"
             " it out"
+        )
+    if reward.known_noise and not known_noise:
+        raise RewardFileError(
+            f'the reward of "{reward.party}" has noise from an rng that you gave: whoever knows or'
+            " guesses it, or holds a second model made with it, can remove the noise from the other"
+            " parties' labels; to hand the model out, realise it again without rng; to keep it for"
+            " yourself, save it with known_noise=True"
         )
     posterior = reward.posterior
     stored = kind_of(posterior.model).encode(posterior)

@@ -56,7 +56,7 @@ class RewardScheme:
     >>> scheme = RewardScheme(game, phi)
     >>> scheme.rewards("fair")
     array([8. , 4.8])
-    >>> realise(game, scheme.rewards("fair"), rng=0)  # doctest: +ELLIPSIS
+    >>> realise(game, scheme.rewards("fair"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     fairpool.errors.RewardError: party "1": target 4.8 is below its own value 5 (R4); ...
     >>> round(scheme.rho_rational, 5), scheme.rewards("rational").round(9)
