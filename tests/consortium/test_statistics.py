@@ -60,7 +60,7 @@ def frame(rows, seed, missing=0.0):
 
 
 def expected(content, encoding, model):
-    """A^T A and A^T (y - prior mean) of all complete rows at once, with pandas and numpy only."""
+    """The sums over all complete rows at once, with pandas and numpy only."""
     data = content.to_pandas()[[c.name for c in encoding.columns] + [encoding.target.name]].dropna()
     columns = []
     for column in encoding.columns:
@@ -73,11 +73,13 @@ def expected(content, encoding, model):
         (data[encoding.target.name].to_numpy(float) - encoding.target.mean) / encoding.target.scale,
     )
     A = model.whitened_features(X)
-    return A.T @ A, A.T @ (y - model.prior_mean_at(X)), len(data)
+    residual = y - model.prior_mean_at(X)
+    return A.T @ A, A.T @ residual, (residual**2).sum(), len(data)
 
 
-def check(found, gram, moment, rows):
+def check(found, gram, moment, squares, rows):
     assert found.rows == rows
+    assert found.squares == pytest.approx(squares, rel=1e-12)
     np.testing.assert_allclose(
         found.gram, gram, rtol=1e-12, atol=1e-12 * np.abs(gram).max(initial=0)
     )
@@ -179,6 +181,7 @@ def test_any_executor_gives_the_same_bits(tmp_path, monkeypatch):
             summary, other = work(pool)
         np.testing.assert_array_equal(summary.gram, serial.gram)
         np.testing.assert_array_equal(summary.moment, serial.moment)
+        assert summary.squares == serial.squares
         np.testing.assert_array_equal(other.moments.squares, looked.moments.squares)
         np.testing.assert_array_equal(other.moments.mean, looked.moments.mean)
         assert (other.rows, other.dropped, other.missing) == (

@@ -4,7 +4,14 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
-from sklearn.gaussian_process.kernels import RBF, DotProduct, RationalQuadratic
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    ExpSineSquared,
+    Matern,
+    RationalQuadratic,
+)
 
 import fairpool as fp
 from fairpool.models.likelihoods import JITTER, dtc_likelihood
@@ -133,3 +140,35 @@ def test_a_kernel_too_coarse_for_its_inducing_points_is_refused():
         match=r"covariance of the 50 inducing points cannot be factorised.*use another kernel",
     ):
         coarse.posterior(U, U[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "largest"),
+    [
+        (RBF([1.0, 2.0]), 1.0),
+        (3.0 * RBF(0.5) + 0.5 * Matern(1.0, nu=0.5), 3.5),
+        ((RationalQuadratic(1.0, 2.0) + ConstantKernel(1.0)) ** 2, 4.0),
+    ],
+)
+@pytest.mark.parametrize("spacing", [1e-6, 1e-3, 0.1, 1.0])
+def test_features_are_no_longer_than_their_bound_however_close_the_points(kernel, largest, spacing):
+    rng = np.random.default_rng(0)
+    U = spacing * rng.standard_normal((50, 2))
+    model = fp.SparseGaussianProcess(kernel, 0.1, U)
+    X = np.vstack([U, U + 0.3 * spacing * rng.standard_normal(U.shape), rng.normal(0, 3, (300, 2))])
+    assert model.feature_bounds(2).largest == pytest.approx(largest)
+    assert (model.whitened_features(X) ** 2).sum(axis=1).max() <= largest * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        DotProduct(1.0),
+        RBF(1.0) + 0.1 * DotProduct(0.5),
+        ExpSineSquared(1.0, 3.0),
+        type("Mine", (RBF,), {})(),
+    ],
+)
+def test_kernels_that_grow_or_may_be_indefinite_have_no_bound(kernel):
+    model = fp.SparseGaussianProcess(kernel, 0.1, np.zeros((1, 2)))
+    assert model.feature_bounds(2).largest == np.inf

@@ -1,6 +1,7 @@
 """No tolerance depends on the unit of a column: neither values, rewards, verdicts nor noise do."""
 
 import decimal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -252,7 +253,7 @@ def test_statistics_are_checked_in_every_columns_own_unit():
         for i, j, by in change:
             gram[i, j] += by
         with pytest.raises(ValueError, match="gram is not a sum of squares"):
-            fp.PartySummary("x", gram, good.moment, 1.0, 20, 3, good.probe)
+            replace(good, gram=gram)
     small = fp.BayesianLinearRegression(1.0, [1.0, 1e-24, 1.0], bias=False)
     other = fp.BayesianLinearRegression(1.0, [1.0, 4e-24, 1.0], bias=False)
     with pytest.raises(ValueError, match="was made with another model"):

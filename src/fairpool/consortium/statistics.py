@@ -37,12 +37,14 @@ class Sums:
     Attributes:
         gram: A^T A of the whitened features A [d, d].
         moment: A^T (y - prior mean) [d].
+        squares: Sum of (y - prior mean)^2.
         rows: How many rows there are in them.
         passage: What was read.
     """
 
     gram: FloatArray
     moment: FloatArray
+    squares: float
     rows: int
     passage: Passage
 
@@ -92,11 +94,13 @@ def summarise_files(
     )
     gram = np.zeros((task.d, task.d))
     moment = np.zeros(task.d)
+    squares = 0.0
     rows = 0
     passages = []
     for sums in _sums_of(pieces, task, doing=f"summarising {name}", workers=workers):
         gram = gram + sums.gram
         moment = moment + sums.moment
+        squares += sums.squares
         rows += sums.rows
         passages.append(sums.passage)
     if expected is not None:
@@ -105,6 +109,7 @@ def summarise_files(
         name=name,
         gram=gram,
         moment=moment,
+        squares=squares,
         noise_variance=model.noise_variance,
         rows=rows,
         inputs=inputs,
@@ -132,6 +137,7 @@ def _sum_up(task: _Task, piece: Piece) -> Sums:
     step = max(1024, min(reading.BATCH_ROWS, BLOCK_VALUES // max(task.d, 1)))
     gram = np.zeros((task.d, task.d))
     moment = np.zeros(task.d)
+    squares = 0.0
     rows = 0
     batches = Reading(
         piece=piece,
@@ -143,15 +149,16 @@ def _sum_up(task: _Task, piece: Piece) -> Sums:
         with np.errstate(invalid="ignore", over="ignore"):
             for start in range(0, batch.columns.num_rows, step):
                 X, y = encode_complete(batch.columns.slice(start, step), task.encoding)
-                part_gram, part_moment = task.model.moments(X, y)
-                gram += part_gram
-                moment += part_moment
+                part = task.model.moments(X, y)
+                gram += part.gram
+                moment += part.moment
+                squares += part.squares
                 rows += len(y)
-    if not (np.isfinite(gram).all() and np.isfinite(moment).all()):
+    if not (np.isfinite(gram).all() and np.isfinite(moment).all() and np.isfinite(squares)):
         raise DataError(
             f"{piece.file}: a value is infinite, or too large to be squared; correct it"
         )
-    return Sums(gram=gram, moment=moment, rows=rows, passage=batches.passage)
+    return Sums(gram=gram, moment=moment, squares=squares, rows=rows, passage=batches.passage)
 
 
 def encode_complete(table: pa.Table, encoding: TableEncoding) -> tuple[FloatArray, FloatArray]:

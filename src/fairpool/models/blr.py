@@ -9,7 +9,8 @@ from scipy.optimize import minimize_scalar
 from fairpool.errors import DataError, shown
 from fairpool.models.features import apply_features
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, check_noise_bounds, noise_notes
-from fairpool.models.weight_model import WeightModel
+from fairpool.models.weight_model import RowSums, WeightModel
+from fairpool.parties import FeatureBounds
 from fairpool.tables.arrays import (
     FloatArray,
     as_matrix,
@@ -88,8 +89,16 @@ class BayesianLinearRegression(WeightModel):
         Phi = self.design(X)
         return Phi @ root if root.ndim == 2 else Phi * root
 
-    def moments(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """A^T A [d, d] and A^T (y - prior mean) [d] of some rows.
+    def feature_bounds(self, inputs: int) -> FeatureBounds:  # noqa: ARG002 -- of any number
+        """Inputs may be as large as they like, but the bias is 1 in every row."""
+        if not self.bias:
+            return FeatureBounds()
+        # L_0 is lower, so that the last whitened feature is a multiple of the bias alone.
+        root: FloatArray = self._root  # type: ignore[attr-defined]
+        return FeatureBounds(constant=float(root.flat[-1]) ** 2)
+
+    def moments(self, X: FloatArray, y: FloatArray) -> RowSums:
+        """Sums over some rows, see `WeightModel.moments`.
 
         Where the features are the inputs, bias and prior are applied to the sums instead of to a
         copy of the rows.
@@ -104,11 +113,9 @@ class BayesianLinearRegression(WeightModel):
                 np.append(q, y.sum()),
             )
         root: FloatArray = self._root  # type: ignore[attr-defined]
-        return (
-            (root.T @ G @ root, root.T @ q)
-            if root.ndim == 2
-            else (G * root * np.reshape(root, (-1, 1)), q * root)
-        )
+        if root.ndim == 2:
+            return RowSums(root.T @ G @ root, root.T @ q, float(y @ y))
+        return RowSums(G * root * np.reshape(root, (-1, 1)), q * root, float(y @ y))
 
     def prior_mean_at(self, X: FloatArray) -> FloatArray:
         """Prior mean of the latent values at X [m]."""

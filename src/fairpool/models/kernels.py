@@ -54,6 +54,17 @@ def _always_positive(kernel: sk.Kernel) -> bool:
     return type(kernel) in ALWAYS_POSITIVE
 
 
+def largest_variance(kernel: sk.Kernel, columns: int) -> float:
+    """k(x, x) where it is the same for every x; infinite where nothing bounds it.
+
+    A sparse process's features have |a(x)|^2 <= k(x, x) only if the kernel is positive definite, so
+    that kernels which may not be have no bound either.
+    """
+    if not (kernel.is_stationary() and _always_positive(kernel)):
+        return np.inf
+    return float(kernel.diag(np.zeros((1, columns)))[0])
+
+
 def leaves(kernel: sk.Kernel) -> list[sk.Kernel]:
     """The simple kernels that a sum, product or power is made of."""
     if isinstance(kernel, sk.KernelOperator):

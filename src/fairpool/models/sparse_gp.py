@@ -17,6 +17,7 @@ from fairpool.models import kernels
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, maximise_likelihood
 from fairpool.models.likelihoods import dtc_likelihood, inducing_covariance
 from fairpool.models.weight_model import WeightModel
+from fairpool.parties import FeatureBounds
 from fairpool.tables.arrays import FloatArray, as_matrix, as_one_set_of_labels, positive
 
 
@@ -107,6 +108,10 @@ class SparseGaussianProcess(WeightModel):
             solve_triangular(self._root, K_UX, lower=True, check_finite=False)
         ).T
         return A
+
+    def feature_bounds(self, inputs: int) -> FeatureBounds:
+        """|a(x)|^2 = k_xU M^-1 k_Ux is at most k(x, x), which stationary kernels bound."""
+        return FeatureBounds(largest=kernels.largest_variance(self.kernel, inputs))
 
     @property
     def inputs_within(self) -> FloatArray:

@@ -7,7 +7,7 @@ batch, or by itself, and no row needs to travel.
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -19,7 +19,7 @@ from fairpool.information import KernelSpace, Space, WeightSpace
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.models.model import Model
 from fairpool.models.posteriors import WeightPosterior
-from fairpool.parties import Party, PartySummary, Pool
+from fairpool.parties import FeatureBounds, Party, PartySummary, Pool
 from fairpool.tables.arrays import (
     FloatArray,
     as_labels,
@@ -27,6 +27,20 @@ from fairpool.tables.arrays import (
     as_noise,
     as_one_set_of_labels,
 )
+
+
+class RowSums(NamedTuple):
+    """Sums over rows, all that the model learns from them; those of several batches add up.
+
+    Attributes:
+        gram: A^T A of the whitened features A [d, d].
+        moment: A^T (y - prior mean) [d].
+        squares: Sum of (y - prior mean)^2.
+    """
+
+    gram: FloatArray
+    moment: FloatArray
+    squares: float
 
 
 class WeightModel(Model):
@@ -82,7 +96,7 @@ class WeightModel(Model):
     # What a game asks.
 
     def check(self, pool: Pool) -> None:
-        """Refuse sums that were made with other features."""
+        """Refuse sums that were made with other features, or that no rows can have."""
         for party in pool.parties:
             party.refuse_other_model(self)
 
@@ -166,24 +180,30 @@ class WeightModel(Model):
             )
         s2 = float(noise[0]) if len(noise) else self.noise_variance
         probe = self.probe(party.inputs)  # first, since it refuses a model for other inputs
-        gram, moment = self.moments(party.X, party.y)
+        sums = self.moments(party.X, party.y)
         return PartySummary(
             name=party.name,
-            gram=gram,
-            moment=moment,
+            gram=sums.gram,
+            moment=sums.moment,
+            squares=sums.squares,
             noise_variance=s2,
             rows=len(party),
             inputs=party.inputs,
             probe=probe,
         )
 
-    def moments(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """A^T A [d, d] and A^T (y - prior mean) [d] of some rows.
+    def moments(self, X: FloatArray, y: FloatArray) -> RowSums:
+        """Sums over some rows.
 
         For batches: nothing is checked, the sums are.
         """
         A = self.whitened_features(X)
-        return A.T @ A, A.T @ (y - self.prior_mean_at(X))
+        residual = y - self.prior_mean_at(X)
+        return RowSums(A.T @ A, A.T @ residual, float(residual @ residual))
+
+    def feature_bounds(self, inputs: int) -> FeatureBounds:  # noqa: ARG002 -- nothing is known
+        """What the features of any row can be, by which invented sums are recognised."""
+        return FeatureBounds()
 
     def probe(self, inputs: int) -> FloatArray:
         """Features and prior mean at a few fixed inputs [3, d + 1].

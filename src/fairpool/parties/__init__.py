@@ -1,11 +1,12 @@
 """Sec. 2: the parties, by their rows or by sums over them, and their pooled data."""
 
 from fairpool.parties.party import Party
-from fairpool.parties.party_data import PartyData, Statistics, Told, UnequalRows
+from fairpool.parties.party_data import FeatureBounds, PartyData, Statistics, Told, UnequalRows
 from fairpool.parties.pool import Pool, check_names, check_parties
 from fairpool.parties.summary import PartySummary
 
 __all__ = [
+    "FeatureBounds",
     "Party",
     "PartyData",
     "PartySummary",

@@ -4,12 +4,25 @@ To add a way for a party to take part, write a class with the members of `PartyD
 beside this one; parties known in different ways can be mixed in one game.
 """
 
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from fairpool.tables.arrays import FloatArray
 
 if TYPE_CHECKING:
     from fairpool.parties.party import Party
+
+
+class FeatureBounds(NamedTuple):
+    """What a model alone says about the whitened features a(x) of any row.
+
+    Attributes:
+        largest: The most that |a(x)|^2 can be; infinite where nothing bounds it.
+        constant: The square of the last feature, where it is the same in every row; else None.
+    """
+
+    largest: float = inf
+    constant: float | None = None
 
 
 class FeatureModel(Protocol):
@@ -30,6 +43,10 @@ class FeatureModel(Protocol):
 
     def probe(self, inputs: int) -> FloatArray:
         """Features at a few fixed inputs, by which models can be told apart."""
+        ...  # pragma: no cover
+
+    def feature_bounds(self, inputs: int) -> FeatureBounds:
+        """What the features of any row can be, of so many inputs."""
         ...  # pragma: no cover
 
 

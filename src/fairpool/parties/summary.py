@@ -8,26 +8,31 @@ import numpy as np
 from fairpool.errors import DataError, shown
 from fairpool.parties.party import Party
 from fairpool.parties.party_data import FeatureModel, Told
+from fairpool.parties.plausibility import as_squares, refuse_sums_beyond, refuse_sums_of_no_rows
 from fairpool.tables.arrays import (
     FloatArray,
     as_count,
     as_numeric,
     positive,
     read_only,
-    with_unit_diagonal,
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PartySummary:
     """A party's sufficient statistics for a weight-space model; two of the same party add up.
 
     Paper: App. E.5, with the sums over rows done beforehand.
 
+    Sums that no rows have are refused: here those that no rows of any model have, and by a game
+    those that no rows of its model have (`refuse_other_model`). What remains is believed: whether
+    there are such rows, and so many, what their labels are, and the noise variance.
+
     Attributes:
         name: The party.
         gram: G = A^T A over its rows' whitened features A [d, d].
         moment: A^T (y - prior mean) [d].
+        squares: Sum of (y - prior mean)^2, by which the moment is checked.
         noise_variance: Variance of its labels' noise.
         rows: How many rows went in.
         inputs: Number p of input columns.
@@ -38,6 +43,7 @@ class PartySummary:
     name: str
     gram: FloatArray
     moment: FloatArray
+    squares: float
     noise_variance: float
     rows: int
     inputs: int
@@ -60,14 +66,12 @@ class PartySummary:
                 f"{where}: gram {self.gram.shape} and moment {self.moment.shape} do not fit: [d, d]"
                 " and [d]"
             )
-        if not _is_sum_of_squares(self.gram):
-            raise DataError(
-                f"{where}: gram is not a sum of squares (symmetric, without negative eigenvalues)"
-            )
         object.__setattr__(
             self, "noise_variance", positive(self.noise_variance, f"{where}: noise_variance")
         )
         as_count(self.rows, f"{where}: rows", 0)
+        object.__setattr__(self, "squares", as_squares(self.squares, f"{where}: squares"))
+        refuse_sums_of_no_rows(self)
 
     @property
     def columns(self) -> None:
@@ -85,8 +89,9 @@ class PartySummary:
         return len(self.moment)
 
     def refuse_other_model(self, model: FeatureModel) -> None:
-        """Refuse a model whose features differ from those this summary was made with."""
+        """Refuse a model that has other features, or of which no rows have these sums."""
         self.refuse_other_probe(model.probe(self.inputs))
+        refuse_sums_beyond(self, model.feature_bounds(self.inputs))
 
     def statistics(self, model: FeatureModel) -> "PartySummary":  # noqa: ARG002 -- of that model
         """They are what it is."""
@@ -156,6 +161,7 @@ class PartySummary:
             self,
             gram=self.gram + other.gram,
             moment=self.moment + other.moment,
+            squares=self.squares + other.squares,
             rows=self.rows + other.rows,
         )
 
@@ -164,16 +170,3 @@ class PartySummary:
 
     def __len__(self) -> int:
         return self.rows
-
-
-def _is_sum_of_squares(G: FloatArray) -> bool:
-    """Whether G is symmetric and has no negative eigenvalue, but for rounding.
-
-    The features' units do not matter.
-    """
-    if not len(G):
-        return True
-    H = with_unit_diagonal(G)
-    if not np.isfinite(H).all() or np.abs(H - H.T).max() > 1e-9:
-        return False
-    return bool(np.linalg.eigvalsh(H)[0] >= -1e-9 * len(H))
