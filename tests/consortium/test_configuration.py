@@ -52,8 +52,8 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
     setting = re.compile(r"^# (?=\[\w+\]$|(?!categorical)\w+ = )", re.M)
     values = tomllib.loads(setting.sub("", CONFIGURATION))
     found = FORMAT.model_validate(values)
-    given = {key for key, value in values.items() if key != "parties" and isinstance(value, dict)}
-    assert given == {"model", "public", "test", "rewards", "valuation"}
+    given = {key for key, value in values.items() if isinstance(value, dict)}
+    assert given == {"categorical", "model", "public", "test", "rewards", "valuation"}
     for name in ("model", "rewards", "valuation"):
         assert getattr(found, name).model_fields_set == set(type(getattr(found, name)).model_fields)
     assert found.valuation.contributions == "shapley"

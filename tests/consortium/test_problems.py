@@ -16,7 +16,15 @@ from fairpool.cli import app
 from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.prediction import predict_file
 from fairpool.errors import DataError, FairpoolWarning
-from tests.support.projects import finished_run, prepared, project, table, write, written_run
+from tests.support.projects import (
+    LISTED,
+    finished_run,
+    prepared,
+    project,
+    table,
+    write,
+    written_run,
+)
 
 
 def problems_of(folder):
@@ -137,16 +145,16 @@ def test_a_category_of_one_level_tells_nothing_and_one_of_many_numbers_may_be_no
     for i, size in enumerate((40, 25, 30)):
         write(folder / f"p{i}.csv", table(size, i).set_column(2, "kind", pa.array(["red"] * size)))
     write(folder / "test.csv", table(9, 5).set_column(2, "kind", pa.array(["red"] * 9)))
-    assert prepared(folder).warnings == (
-        'column "kind" has the same value everywhere, and tells nothing',
-    )
+    learned, same = prepared(folder).warnings
+    assert learned.startswith('categorical column "kind": its levels are learned from the parties')
+    assert same == 'column "kind" has the same value everywhere, and tells nothing'
     for i in range(3):
         write(
             folder / f"p{i}.csv",
             table(40, i).set_column(2, "kind", pa.array([str(k % 21) for k in range(40)])),
         )
     write(folder / "test.csv", table(9, 5).set_column(2, "kind", pa.array(["7"] * 9)))
-    [warning] = prepared(folder).warnings
+    _, warning = prepared(folder).warnings
     assert warning == (
         'categorical column "kind" has 21 levels, all of them numbers; if it is a quantity, do not'
         " list it there"
@@ -158,7 +166,7 @@ def test_a_category_of_one_level_tells_nothing_and_one_of_many_numbers_may_be_no
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0", "__index_level_0__"])
 def test_an_index_column_of_pandas_is_left_out_unless_it_is_listed(tmp_path, name):
-    folder = project(tmp_path)
+    folder = project(tmp_path, categorical=LISTED)
     with_column(folder, name, range)
     found = prepared(folder)
     assert found.encoding.features == ("x", "z", "kind=green", "kind=red")
@@ -167,14 +175,14 @@ def test_an_index_column_of_pandas_is_left_out_unless_it_is_listed(tmp_path, nam
     assert (f'column "{name}"' if name else "a column without a name") + " is not used" in warning
     if name:
         edit(folder, 'target = "y"', f'target = "y"\nfeatures = ["x", "{name}"]\n')
-        edit(folder, 'categorical = ["kind"]', "")
+        edit(folder, f"categorical = {LISTED}", "")
         found = prepared(folder)
         assert found.encoding.features == ("x", name)
         assert found.warnings == ()
 
 
 def test_an_index_column_of_parquet_is_left_out(tmp_path):
-    folder = project(tmp_path, suffix=".parquet")
+    folder = project(tmp_path, suffix=".parquet", categorical=LISTED)
     data = pd.read_parquet(folder / "p0.parquet")
     data[data["x"] > -1].to_parquet(folder / "p0.parquet")
     found = prepared(folder)
@@ -184,7 +192,7 @@ def test_an_index_column_of_parquet_is_left_out(tmp_path):
 
 def test_any_number_of_columns_without_a_name_are_left_out(tmp_path):
     """As spreadsheets write them."""
-    folder = project(tmp_path)
+    folder = project(tmp_path, categorical=LISTED)
     lines = (folder / "p0.csv").read_text().splitlines()
     (folder / "p0.csv").write_text("\n".join(f"{line},," for line in lines) + "\n")
     found = prepared(folder)
@@ -200,7 +208,7 @@ def test_any_number_of_columns_without_a_name_are_left_out(tmp_path):
 
 @pytest.mark.parametrize(("name", "start"), [("id", 0), ("Row_Number", 1), ("index", 1)])
 def test_a_column_that_counts_rows_is_named(tmp_path, name, start):
-    folder = project(tmp_path)
+    folder = project(tmp_path, categorical=LISTED)
     with_column(folder, name, lambda rows: range(start, start + rows))
     [warning] = prepared(folder).warnings
     assert warning == (
@@ -214,14 +222,14 @@ def test_a_column_that_counts_rows_is_named(tmp_path, name, start):
 
 
 def test_a_column_that_counts_under_another_name_is_data(tmp_path):
-    folder = project(tmp_path)
+    folder = project(tmp_path, categorical=LISTED)
     with_column(folder, "day", range)
     assert prepared(folder).warnings == ()
 
 
 def test_rows_are_counted_over_batches_and_files(tmp_path, monkeypatch):
     monkeypatch.setattr("fairpool.consortium.reading.BATCH_ROWS", 7)
-    folder = project(tmp_path)
+    folder = project(tmp_path, categorical=LISTED)
     with_column(folder, "id", range)
     (folder / "many").mkdir()
     for name in ("p0.csv", "p1.csv"):

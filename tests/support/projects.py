@@ -75,7 +75,19 @@ def write(path, content):
         pa.csv.write_csv(content, path)
 
 
-def project(folder, extra="", model='kind = "blr"', suffix=".csv", sizes=(40, 25, 30), rewards=""):
+LEARNED, LISTED = '["kind"]', '{ kind = ["green", "red"] }'
+"""Where the levels of `table` come from: from everybody's rows, or from the configuration."""
+
+
+def project(
+    folder,
+    extra="",
+    model='kind = "blr"',
+    suffix=".csv",
+    sizes=(40, 25, 30),
+    rewards="",
+    categorical=LEARNED,
+):
     """A folder with three parties, test data, and a configuration."""
     for i, size in enumerate(sizes):
         write(folder / f"p{i}{suffix}", table(size, i, 0.4 * i))
@@ -84,7 +96,7 @@ def project(folder, extra="", model='kind = "blr"', suffix=".csv", sizes=(40, 25
         f'[[parties]]\nname = "Party {i}"\ndata = "p{i}{suffix}"\n' for i in range(len(sizes))
     )
     (folder / "collaboration.toml").write_text(
-        f'name = "Test"\ntarget = "y"\ncategorical = ["kind"]\n{extra}\n[model]\n{model}\n'
+        f'name = "Test"\ntarget = "y"\ncategorical = {categorical}\n{extra}\n[model]\n{model}\n'
         f'[test]\ndata = "test{suffix}"\n'
         f"[rewards]\nrho = 0.6\n{rewards}\n{parties}"
     )

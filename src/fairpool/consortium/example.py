@@ -31,9 +31,10 @@ target = "progression"
 # The columns to predict it from. By default: every column that all files share.
 # features = ["age", "bmi", "bp"]
 
-# Columns of text, one-hot encoded. A list, or a table with all levels:
-# categorical = { sex = ["female", "male"] }
-categorical = ["sex"]
+# Columns of text, one-hot encoded, with all their levels. By names alone, categorical = ["sex"],
+# levels are learned from [public] data or else from the parties' rows; then every reward file tells
+# its holder which of its own levels others have.
+categorical = { sex = ["female", "male"] }
 
 # What to do with missing values: "error", or "drop" to leave those rows out.
 # missing = "error"

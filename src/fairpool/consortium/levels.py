@@ -1,9 +1,11 @@
 """The levels of categorical columns: where they come from, and which are left out.
 
-Levels go into every reward file. So they come from the configuration or the public data; otherwise
-only those that at least two parties have are listed, since a level of one party alone would tell
-the others about its rows. The warnings here name such levels: they are for the operator, and for
-nobody else.
+Levels go into every reward file. So they come from the configuration or the public data, and tell
+nothing of anybody's rows. Otherwise they are learned: those that at least two parties have are
+listed, since a level of one party alone would tell the others about its rows. Even so a party
+learns which of its own levels others have, all the more the more levels it has: the operator is
+told, and every letter says what the others' files tell about its reader. The warnings here name
+levels of one party: they are for the operator, and for nobody else.
 """
 
 from collections import Counter
@@ -13,6 +15,7 @@ from fairpool.consortium.configuration import Configuration
 from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import PUBLIC, TEST
 from fairpool.errors import few
+from fairpool.tables.columns import CategoryColumn
 
 MANY_NUMBERS = 20
 """A category with more levels than this, all of them numbers, is more likely a quantity."""
@@ -26,13 +29,50 @@ def choose_levels(
     """The levels of a categorical column that models know."""
     if isinstance(configuration.categorical, dict):
         return tuple(configuration.categorical[name])
-    if public is not None:
+    if public is not None:  # then those of public data alone, as all else that is learned
         return tuple(sorted(public.levels[name]))
     owners = Counter[str]()
     for party in parties:
         owners.update(party.levels[name].keys())
     needed = min(2, len(parties))  # a single party has nobody to tell
     return tuple(sorted(level for level, count in owners.items() if count >= needed))
+
+
+def levels_are_learned(
+    configuration: Configuration, *, parties: Sequence[Survey], public: Survey | None
+) -> bool:
+    """Whether levels come from the parties' rows, so that files tell one party about another."""
+    is_listed = isinstance(configuration.categorical, dict)
+    return not is_listed and public is None and len(parties) > 1
+
+
+def level_sentences(columns: Sequence[CategoryColumn], own: Survey, *, parties: int) -> list[str]:
+    """What a party's letter says of levels that were learned from the parties' rows.
+
+    It names no level but the party's own: of others it tells what the party's file tells.
+
+    Args:
+        columns: The categorical columns, with the levels that every file lists.
+        own: The party's data.
+        parties: How many parties there are.
+    """
+    sentences = []
+    for column in columns:
+        listed = [f'"{level}"' for level in column.levels if level in own.levels[column.name]]
+        yours = ", ".join(listed) or "none"
+        if parties == 2:
+            sentences.append(
+                f'Both files list the levels of "{column.name}" that both of you have ({yours}): by'
+                " them the other party learns which of its levels you have and which you have not,"
+                " and you learn the same of its rows."
+            )
+        else:
+            sentences.append(
+                f'All files list the levels of "{column.name}" that at least two parties have;'
+                f" yours among them: {yours}. By them a party learns which of its own levels some"
+                " other party has, and which nobody else has."
+            )
+    return sentences
 
 
 def level_problems(name: str, levels: Sequence[str], parties: Sequence[Survey]) -> list[str]:
@@ -57,7 +97,11 @@ def level_warnings(
     if isinstance(configuration.categorical, dict):
         warnings = _listed_in_vain(name, levels, surveys)
     else:
-        warnings = [*_none_of_these(name, levels, surveys), *_many_numbers(name, levels)]
+        warnings = [
+            *_learned_from_parties(configuration, name, surveys),
+            *_none_of_these(name, levels, surveys),
+            *_many_numbers(name, levels),
+        ]
     if len(_levels_of(name, _parties_in(surveys))) == 1:
         warnings.append(f'column "{name}" has the same value everywhere, and tells nothing')
     return warnings
@@ -83,6 +127,19 @@ def _listed_in_vain(name: str, levels: Sequence[str], surveys: dict[str, Survey]
     return [
         f'categorical column "{name}": listed levels that no row has: {few(unused)}; look for'
         " another spelling"
+    ]
+
+
+def _learned_from_parties(
+    configuration: Configuration, name: str, surveys: dict[str, Survey]
+) -> list[str]:
+    parties = _parties_in(surveys)
+    if not levels_are_learned(configuration, parties=parties, public=surveys.get(PUBLIC)):
+        return []
+    return [
+        f'categorical column "{name}": its levels are learned from the parties\' rows and listed in'
+        " every reward file, so that each party learns which of its own levels others have; list"
+        " all levels in the configuration, or add public data, and files tell nothing of that"
     ]
 
 

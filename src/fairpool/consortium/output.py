@@ -16,12 +16,15 @@ import numpy as np
 from fairpool import __about__
 from fairpool.coalitions import members
 from fairpool.consortium.configuration import FILE_NAME
+from fairpool.consortium.levels import level_sentences, levels_are_learned
+from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.scrutiny import FEW_ROWS, Run
 from fairpool.model_kinds import KINDS, Disclosure
 from fairpool.realisation import ModelReward
 from fairpool.realisation.reward_file import reward_bytes
 from fairpool.report.letter import Letter, render_letter
 from fairpool.report.report import Context, render_report
+from fairpool.tables.columns import CategoryColumn
 
 REWARD_FILE = "reward.safetensors"
 NO_OPTIMUM = (
@@ -130,6 +133,7 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
             sentences.append(disclosure.from_labels)
     else:
         sentences.append("Its scaling and hyperparameters come from public data.")
+    sentences += _about_levels(preparation, i)
     sentences.append("It names no other party. The noise is drawn anew in every run, and not kept.")
     if result.game.n == 2:
         sentences.append(
@@ -139,6 +143,25 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
     if tells:
         sentences.append(tells)
     return tuple(sentences)
+
+
+def _about_levels(preparation: Preparation, i: int) -> list[str]:
+    """What party i should know of the levels of categorical columns, and of their origin."""
+    columns = preparation.encoding.columns
+    categories = [column for column in columns if isinstance(column, CategoryColumn)]
+    if not categories:
+        return []
+    learned = levels_are_learned(
+        preparation.configuration, parties=preparation.parties, public=preparation.public
+    )
+    if learned:
+        own = preparation.parties[i]
+        return level_sentences(categories, own, parties=len(preparation.parties))
+    names = ", ".join(f'"{column.name}"' for column in categories)
+    origin = "from public data"
+    if isinstance(preparation.configuration.categorical, dict):
+        origin = "from the operator's list"
+    return [f"The levels of {names} come {origin}, and tell nothing of anybody's rows."]
 
 
 def _contents(reward: ModelReward, disclosure: Disclosure) -> str:
