@@ -148,8 +148,10 @@ def test_a_stopped_valuation_goes_on_where_it_was(tmp_path):
         game().values(Workers(progress=stop, checkpoint=checkpoint))
     assert checkpoint.used
     assert (tmp_path / "kept").stat().st_mode & 0o077 == 0  # for the operator alone
-    for folder in (tmp_path / "kept").iterdir():
-        (folder / ".half-written").write_text("by a process that was killed")
+    for file in list((tmp_path / "kept").rglob("*")):
+        if file.is_file():
+            half = file.with_name(f".{file.name}.0a1b2c3d")
+            half.write_text("of a process that was killed")
     said = []
     workers = Workers(progress=lambda *what: said.append(what), checkpoint=checkpoint)
     np.testing.assert_array_equal(game().values(workers), expected)
@@ -167,7 +169,7 @@ def test_clearing_leaves_what_others_keep(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     mine.keep("ours", "a", np.ones(2))
     mine.clear()
-    assert sorted(f.name for f in tmp_path.iterdir()) == ["notes.txt", "theirs"]
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["key", "notes.txt", "theirs"]
     Checkpoint(tmp_path / "never used").clear()
 
 

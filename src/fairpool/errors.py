@@ -3,13 +3,21 @@
 The texts live beside the checks that raise them; here are only the kinds. All of them are
 `ValueError`s, so that code which does not know fairpool can catch them. What a user gave is echoed
 by `shown`, which cuts it where it is long.
+
+Here is also decided how people are shown what comes out of somebody's file, by `printable`: error
+texts and notes pass through it as they are made, lines of the terminal and pages as they are
+written.
 """
 
+import unicodedata
 from collections.abc import Sequence
 from reprlib import Repr
 
 LONGEST_ECHO = 80
 """So many characters of a value are enough to recognise it."""
+
+JOINERS = "\u200c\u200d"
+"""Signs without a shape that Persian, Hindi and pictures of people are written with."""
 
 _BRIEF = Repr()
 _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = LONGEST_ECHO
@@ -28,7 +36,35 @@ def shown(value: object) -> str:
     except ValueError:
         # Python refuses to write out a whole number of more than some thousand digits.
         text = f"of type {type(value).__name__}"
-    return cut(" ".join(text.splitlines()))
+    return cut(printable(" ".join(text.splitlines())))
+
+
+def printable(text: str) -> str:
+    r"""A text in one line that no terminal obeys: whatever cannot be seen is written out.
+
+    These are control characters, with which a text could clear the screen or forge a line; signs
+    that turn the direction of writing or have no shape, with which one name looks like another; and
+    bytes of a file name that are no text.
+
+    >>> print(printable("a\x1b[2J\nerror: b"))
+    a\x1b[2J\nerror: b
+    """
+    if text.isprintable():
+        return text
+    signs = []
+    for sign in text:
+        # Blanks of every width are blanks, but Python counts only one of them as printable.
+        is_blank = unicodedata.category(sign) == "Zs"
+        if sign.isprintable() or is_blank or sign in JOINERS:
+            signs.append(sign)
+        else:
+            signs.append(sign.encode("unicode_escape").decode())
+    return "".join(signs)
+
+
+def is_printable(text: str) -> bool:
+    """Whether a text is shown as it is."""
+    return printable(text) == text
 
 
 def cut(text: str) -> str:
@@ -61,8 +97,8 @@ class FairpoolError(ValueError):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One text for each problem that was found."""
-        return tuple(str(problem) for problem in self.args)
+        """One text for each problem that was found, each in one line."""
+        return tuple(printable(str(problem)) for problem in self.args)
 
     def __str__(self) -> str:
         return "\n".join(self.problems)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fairpool.errors import FairpoolWarning
+from fairpool.errors import FairpoolWarning, printable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,12 +17,16 @@ class Note:
     Attributes:
         code: What kind of thing it is, for code that decides by it.
         party: Whom it is about; None: everybody.
-        text: The same in words, for people.
+        text: The same in words, for people, in one line: names out of a file are in it as
+            `printable` shows them.
     """
 
     code: str
     party: str | None = None
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", printable(self.text))
 
 
 def notes_of(code: str, texts: Iterable[str]) -> list[Note]:

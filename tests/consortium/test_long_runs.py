@@ -53,7 +53,8 @@ def check_that_it_goes_on(folder):
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_is_resumed_with_the_same_numbers(tmp_path, sign):
     folder = long_project(tmp_path / "stopped")
-    done = run_and_die(sign, 4, "os.rename .", ["run", folder])  # as the fourth file is to be kept
+    # The key is kept first, so this is as the fourth array is to be kept.
+    done = run_and_die(sign, 5, "os.rename .", ["run", folder])
     assert check_that_it_stopped(folder, sign, done.returncode, done.stderr) == 3
     check_that_it_goes_on(folder)
 

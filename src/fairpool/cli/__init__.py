@@ -5,14 +5,36 @@ the version and wrong usage are answered at once, and a party that only predicts
 charts.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from fairpool.__about__ import __version__
 from fairpool.cli import check, demo, init, inspect, predict, reproduce, run
+from fairpool.errors import printable
+
+
+class Commands(TyperGroup):
+    """The commands; what typer says about wrong usage quotes arguments as `printable` shows them.
+
+    A shell puts the names of files there, for which somebody else may have chosen them.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            # Wrong usage, whose class lies at another place in every version of typer.
+            message = getattr(error, "message", None)
+            if isinstance(message, str):
+                error.message = printable(message)  # type: ignore[attr-defined]
+            raise
+
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",

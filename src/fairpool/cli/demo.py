@@ -24,7 +24,9 @@ def demo(
 
         from fairpool.consortium.example import write_example
         from fairpool.consortium.request import RunRequest
+        from fairpool.consortium.writing import refuse_link
 
+        refuse_link(out)
         marker = out / ".fairpool-demo"
         if marker.is_file():
             shutil.rmtree(out)  # an earlier demo, and nothing else

@@ -24,5 +24,4 @@ def inspect(
 
         description = describe_reward(read_reward(reward), str(reward))
         show.give(description)
-        for key, value in description.items():
-            show.say(f"{key + ':':18}{value}")
+        show.describe(description)

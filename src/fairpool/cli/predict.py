@@ -30,7 +30,7 @@ def predict(
     Example: `fairpool predict reward.safetensors --data patients.csv --out predictions.csv`
     """
     with screen(quiet, as_json) as show:
-        from fairpool.compute.files import write_atomically
+        from fairpool.compute.files import READABLE, write_atomically
         from fairpool.consortium.prediction import as_csv, predict_file, refuse_own_files
         from fairpool.errors import DataError
 
@@ -43,7 +43,7 @@ def predict(
         with show.progress() as progress:
             predictions = predict_file(reward, data, progress)
         if out is not None:
-            write_atomically(out, as_csv(predictions).encode())
+            write_atomically(out, as_csv(predictions).encode(), mode=READABLE)
         show.warn(predictions.notes)
         count = len(predictions.rows)
         if out is not None:

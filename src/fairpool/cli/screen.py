@@ -1,13 +1,15 @@
 """What the commands print, and how errors end them.
 
-Results go to standard output, progress and errors to standard error. Every command loads this
-module, so what takes time to load (rich, and all that computes) is imported where it is used.
+Results go to standard output, progress and errors to standard error. Names of files, columns and
+parties may come from somebody else, so every text is made `printable` here, in which a terminal
+finds nothing to obey. Every command loads this module, so what takes time to load (rich, and all
+that computes) is imported where it is used.
 """
 
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairpool.errors import FairpoolError
+from fairpool.errors import FairpoolError, is_printable, printable
 from fairpool.notes import Note
 
 if TYPE_CHECKING:
@@ -33,18 +35,41 @@ class Screen:
     quiet: bool
     as_json: bool
 
-    def say(self, *things: Any) -> None:
-        """Print for a person, unless asked not to."""
-        if not self.quiet and not self.as_json:
-            from rich.console import Console
+    def say(self, thing: Any) -> None:
+        """Print a line, or something that rich draws, for a person, unless asked not to."""
+        if self.quiet or self.as_json:
+            return
+        if isinstance(thing, str):
+            thing = printable(thing)
+        _console().print(thing)
 
-            # A party may be called [red].
-            Console(highlight=False, markup=False).print(*things)
+    def describe(self, entries: Mapping[str, Any]) -> None:
+        """Print what something is, one entry a line, for a person, unless asked not to."""
+        if self.quiet or self.as_json:
+            return
+        console = _console()
+        width = max(len(key) for key in entries) + 2
+        lines = {f"{key}:": printable(str(value)) for key, value in entries.items()}
+        if not console.is_terminal:
+            for key, value in lines.items():
+                print(f"{key:{width}}{value}")
+            return
+        from rich.table import Table
+        from rich.text import Text
+
+        # Two columns, since a long value must not go on where a key would stand: it could look like
+        # an entry of its own.
+        grid = Table.grid()
+        grid.add_column(width=width)
+        grid.add_column(overflow="fold")
+        for key, value in lines.items():
+            grid.add_row(key, Text(value))
+        console.print(grid)
 
     def give(self, result: Any) -> None:
         """Print for a program, if asked to."""
         if self.as_json:
-            print(json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False))
+            print(_as_json(result))
 
     @contextmanager
     def progress(self) -> Iterator[Any]:
@@ -59,14 +84,14 @@ class Screen:
             task = bar.add_task("starting", total=None)
 
             def show(text: str, done: int = 0, total: int | None = None) -> None:
-                bar.update(task, description=text, completed=done, total=total)
+                bar.update(task, description=printable(text), completed=done, total=total)
 
             yield show
 
     def warn(self, notes: Iterable[Note]) -> None:
         """Print notes to standard error, whatever is asked for on standard output."""
         for note in notes:
-            print(f"Warning: {note.text}", file=sys.stderr)
+            print(f"Warning: {printable(note.text)}", file=sys.stderr)
 
     @contextmanager
     def figures(self) -> Iterator[Any]:
@@ -103,17 +128,36 @@ class Screen:
         return self.quiet or self.as_json or not console.is_terminal
 
 
+def _console() -> Any:
+    from rich.console import Console
+
+    # A party may be called [red] or :skull:.
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def _as_json(result: Any) -> str:
+    """JSON with letters of every script as they are, and escaped what a terminal would obey."""
+    text = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False)
+    lines = []
+    for line in text.split("\n"):  # JSON's own: one within a text is escaped
+        if is_printable(line):
+            lines.append(line)
+        else:
+            lines.append("".join(_json_sign(sign) for sign in line))
+    return "\n".join(lines)
+
+
+def _json_sign(sign: str) -> str:
+    return sign if is_printable(sign) else json.dumps(sign)[1:-1]
+
+
 @contextmanager
 def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
     """Turn errors that a user can cause into a message and exit code 2."""
     try:
         yield Screen(quiet, as_json)
     except FairpoolError as error:
-        if as_json:
-            print(json.dumps({"errors": list(error.problems)}, indent=1, ensure_ascii=False))
-        else:
-            for problem in error.problems:
-                print(f"error: {problem}", file=sys.stderr)
+        _complain(as_json, *error.problems)
         raise typer.Exit(2) from None
     except BrokenPipeError:
         # The reader has enough, as `head` has. Without this line Python would complain once more,
@@ -121,7 +165,7 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except OSError as error:
-        print(f"error: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+        _complain(as_json, f"{error.filename or 'a file'}: {error.strerror or error}")
         raise typer.Exit(2) from None
     except (typer.Exit, typer.Abort):
         raise
@@ -129,15 +173,24 @@ def screen(quiet: bool, as_json: bool) -> Iterator[Screen]:
         # A fault of ours; but a traceback would not help an operator.
         if os.environ.get("FAIRPOOL_DEBUG"):
             raise
-        print(
-            f"error: unexpected: {type(error).__name__}: {error}; nothing was written",
-            file=sys.stderr,
-        )
+        what = f"{type(error).__name__}: {error}"
+        _complain(as_json, f"unexpected: {what}; nothing was written")
         print("(this is a fault of fairpool; set FAIRPOOL_DEBUG=1 to see where)", file=sys.stderr)
         raise typer.Exit(2) from None
     except KeyboardInterrupt as interrupt:
-        print(f"stopped; {str(interrupt) or 'nothing was written'}", file=sys.stderr)
+        why = printable(str(interrupt)) or "nothing was written"
+        print(f"stopped; {why}", file=sys.stderr)
         raise typer.Exit(130) from None
+
+
+def _complain(as_json: bool, *problems: str) -> None:
+    """Say what went wrong, one line for each problem."""
+    texts = [printable(problem) for problem in problems]
+    if as_json:
+        print(_as_json({"errors": texts}))
+        return
+    for text in texts:
+        print(f"error: {text}", file=sys.stderr)
 
 
 def show_run(show: Screen, done: "Run", out: Path) -> None:
@@ -151,7 +204,8 @@ def show_run(show: Screen, done: "Run", out: Path) -> None:
             show.say(sentence)
     for warning in done.warnings:
         show.say(f"Warning: {warning}")
-    show.say(f"\nReport: {out / 'operator' / 'report.html'}  (for the operator alone)")
+    show.say("")
+    show.say(f"Report: {out / 'operator' / 'report.html'}  (for the operator alone)")
     show.say(f"For each party, a model and a letter to hand out: {out / 'parties'}")
     for name, folder in zip(result.game.names, folder_names(result.game.names), strict=True):
         if folder != name.replace(" ", "-"):  # it was changed, and cannot be guessed

@@ -1,28 +1,43 @@
-"""Files that are there as a whole or not at all."""
+"""Files that are there as a whole or not at all, and for whose eyes they are.
+
+Who may read a file is decided as it is made, never afterwards: in between, anybody could open it.
+A stricter umask than the mode takes more away; none gives more.
+"""
 
 import os
-import tempfile
+import secrets
 from pathlib import Path
+from typing import BinaryIO
 
 from fairpool.errors import RewardFileError
 
+PRIVATE = 0o600
+"""For this user alone."""
 
-def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
+READABLE = 0o644
+"""For everybody to read."""
+
+PRIVATE_FOLDER = 0o700
+
+
+def write_atomically(path: Path, content: bytes, mode: int = PRIVATE) -> None:
     """Write a file so that it is there as a whole or not at all.
+
+    A link at its place is replaced, and what it stands for is left alone.
 
     Args:
         path: The file, in a folder that exists.
         content: All of it.
-        mode: Who may read it; by default everybody, as with an ordinary file.
+        mode: Who may read it; by default this user alone.
     """
     # In the same folder, because a file moves in one step only within a file system.
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        file = create(temporary, mode)
     except OSError as error:
         raise RewardFileError(f"{path}: cannot be written ({error.strerror or error})") from None
     try:
-        os.chmod(temporary, mode)
-        with os.fdopen(descriptor, "wb") as file:
+        with file:
             file.write(content)
             # Otherwise a power cut could leave the new name with half of the content.
             file.flush()
@@ -33,4 +48,25 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> None:
     except OSError as error:
         raise RewardFileError(f"{path}: cannot be written ({error.strerror or error})") from None
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
+
+
+def create(path: Path, mode: int = PRIVATE) -> BinaryIO:
+    """A new file, open for writing; where there is one already, or a link, it is an error.
+
+    Args:
+        path: The file.
+        mode: Who may read it; by default this user alone.
+    """
+    descriptor = os.open(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    return os.fdopen(descriptor, "wb")
+
+
+def make_private_folder(path: Path) -> None:
+    """A folder, with those above it that are lacking, all for this user alone.
+
+    One that is there already stays as it is.
+    """
+    for folder in (*reversed(path.parents), path):
+        if not folder.is_dir():
+            folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)

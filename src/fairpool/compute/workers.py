@@ -121,6 +121,7 @@ class Workers:
                 kept = checkpoint.load(key, _file_name(function, task))
                 if kept is not None:
                     results[number] = kept
+            self.notes.extend(checkpoint.doubts())
         self.progress(doing, before + len(results), total)
 
         missing = [number for number in range(len(tasks)) if number not in results]

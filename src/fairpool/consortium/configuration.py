@@ -2,7 +2,6 @@
 
 import difflib
 import tomllib
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from pydantic import (
 
 from fairpool.contributions import concept_of
 from fairpool.contributions.registry import settings_without_meaning
-from fairpool.errors import ConfigurationError, shown
+from fairpool.errors import ConfigurationError, is_printable, shown
 from fairpool.model_kinds import KINDS, Key, ModelKind
 from fairpool.realisation import MECHANISMS
 from fairpool.rewards.scheme import WORDS
@@ -59,7 +58,7 @@ def _plain(name: str) -> str:
     """A name that can be shown anywhere: not blank, of one line, not endless."""
     if not name.strip():
         raise ValueError("a name must not be blank")
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn") for character in name):
+    if not is_printable(name):
         raise ValueError(f"{shown(name)} has a control character; use letters, digits and signs")
     if len(name) > LONGEST_NAME:
         raise ValueError(

@@ -1,8 +1,6 @@
 """What a run gives: the operator's files and each party's, as bytes; `writing` writes them."""
 
-import csv
 import hashlib
-import io
 import json
 import os
 import re
@@ -19,6 +17,7 @@ from fairpool.consortium.configuration import FILE_NAME
 from fairpool.consortium.levels import level_sentences, levels_are_learned
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.scrutiny import FEW_ROWS, Run
+from fairpool.consortium.spreadsheet import csv_text
 from fairpool.model_kinds import KINDS, Disclosure
 from fairpool.realisation import ModelReward
 from fairpool.realisation.reward_file import reward_bytes
@@ -86,6 +85,7 @@ def _operator_files(run: Run) -> dict[str, bytes]:
 
 def _hashes_of_inputs(run: Run) -> str:
     """The SHA-256 of every file that was looked at, in the format of sha256sum."""
+    # No name has a line break, which would begin a line of its own: see `Source.find`.
     lines = []
     for survey in run.preparation.surveys:
         for file in survey.source.files:
@@ -218,18 +218,16 @@ def result_of(run: Run) -> dict[str, Any]:
 
 def _values_csv(run: Run) -> str:
     game = run.collaboration.game
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*game.names, "value"])
     everybody = tuple(range(game.n))
     if game.enumerable:
         coalitions = [members(mask) for mask in range(1 << game.n)]
     else:  # too many to list: each alone, and all together
         coalitions = [*((i,) for i in everybody), everybody]
+    rows = []
     for C in coalitions:
         is_member = [int(i in C) for i in everybody]
-        writer.writerow([*is_member, repr(game.value(C))])
-    return stream.getvalue()
+        rows.append([*is_member, repr(game.value(C))])
+    return csv_text([*game.names, "value"], rows)
 
 
 def _configuration_as_used(run: Run) -> str:

@@ -1,8 +1,6 @@
 """What a party does with its reward: look at it, and predict with it."""
 
-import csv
 import hashlib
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +11,7 @@ from fairpool.consortium.fault_texts import fault_texts
 from fairpool.consortium.faults import Columns
 from fairpool.consortium.intake import survey
 from fairpool.consortium.reading import Piece, Reading
+from fairpool.consortium.spreadsheet import csv_text
 from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import Source, column_names
 from fairpool.encoding import TableEncoding
@@ -73,7 +72,10 @@ def predict_file(reward_file: Path, data: Path, progress: Progress = no_progress
 
 def find_data(data: Path) -> Source:
     """The files that a path, folder or pattern stands for."""
-    return Source.find("data to predict", str(data), Path(), remedy="give another --data")
+    # Its own user chose the path, so a link in it may lead anywhere.
+    return Source.find(
+        "data to predict", str(data), Path(), remedy="give another --data", follow_links=True
+    )
 
 
 def refuse_own_files(out: Path, reward_file: Path, data: Path) -> None:
@@ -126,11 +128,8 @@ def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -
 
 def as_csv(predictions: Predictions) -> str:
     """Predictions as CSV, with every digit."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(predictions.names)
-    writer.writerows([repr(value) for value in row] for row in predictions.rows)
-    return stream.getvalue()
+    rows = [[repr(value) for value in row] for row in predictions.rows]
+    return csv_text(predictions.names, rows)
 
 
 def describe_reward(content: bytes, name: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from fairpool.consortium.intake import survey, survey_problems
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.scaling import fix_encoding
 from fairpool.consortium.surveys import Survey
-from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names
+from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names, links_to_others
 from fairpool.encoding import TableEncoding
 from fairpool.errors import ConfigurationError, FairpoolError
 from fairpool.model_kinds import KINDS
@@ -227,6 +227,8 @@ def _find_sources(configuration: Configuration, folder: Path, problems: Problems
         source = _try(problems[owner], Source.find, owner, data, folder)
         if source is not None:
             sources.append(source)
+    for owner, links in links_to_others(sources).items():
+        problems[owner] += links
     return sources
 
 

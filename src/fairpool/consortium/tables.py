@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import glob
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TextIO
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
-from fairpool.errors import DataError
+from fairpool.errors import DataError, is_printable, shown
 
 SUFFIXES = (".csv", ".parquet")
 PUBLIC, TEST = "public data", "test data"
@@ -44,15 +45,27 @@ class Source:
 
     @classmethod
     def find(
-        cls, owner: str, pattern: str, folder: Path, remedy: str = IN_THE_CONFIGURATION
+        cls,
+        owner: str,
+        pattern: str,
+        folder: Path,
+        *,
+        remedy: str = IN_THE_CONFIGURATION,
+        follow_links: bool = False,
     ) -> "Source":
         """The files that a path, folder or glob stands for.
+
+        A file whose name cannot be shown is refused: it would be obeyed by terminals, and forge
+        lines of lists of files. So is a link that leads out, by which a party that sends files
+        could have any file of the operator's valued as its own.
 
         Args:
             owner: Whose data it is.
             pattern: The path, folder or glob.
             folder: What it is relative to.
             remedy: What to do where there is no such file.
+            follow_links: Whether links may lead out of `folder` or, where the pattern itself lies
+                elsewhere, of the folder that it names.
         """
         path = folder / pattern
         if path.is_dir():
@@ -62,14 +75,77 @@ class Source:
         elif path.is_file():
             files = [path]
         else:
-            files = [Path(f) for f in glob.glob(str(path)) if Path(f).is_file()]
+            # Relative to the folder, in whose own name a bracket means itself.
+            matches = glob.glob(pattern, root_dir=folder)
+            files = [folder / match for match in matches if (folder / match).is_file()]
             if not files:
                 raise DataError(f"{owner}: {path} is no file or folder, and matches none; {remedy}")
         files.sort()  # the order must not depend on the file system: sums over rows do depend on it
+        problems = []
         for file in files:
+            name = os.path.relpath(file, folder)
+            if not is_printable(name):
+                problems.append(
+                    f"{owner}: the file name {shown(name)} has a sign that cannot be shown;"
+                    " rename it"
+                )
             if file.suffix.lower() not in SUFFIXES:
-                raise DataError(f"{owner}: {file} is neither .csv nor .parquet")
+                problems.append(f"{owner}: {file} is neither .csv nor .parquet")
+        if not follow_links:
+            problems += _links_that_lead_out(owner, files, _home(pattern, folder))
+        if problems:
+            raise DataError(*problems)
         return cls(owner, tuple(files))
+
+
+def _home(pattern: str, folder: Path) -> Path:
+    """The folder that files may not be out of: the project's, or the one that a path names.
+
+    Args:
+        pattern: A path, folder or glob of the configuration.
+        folder: The project's.
+    """
+    # Both as they are written: where a path leads is known only once its links are followed.
+    if Path(os.path.abspath(folder / pattern)).is_relative_to(os.path.abspath(folder)):
+        return folder.resolve()
+    named = Path(pattern)
+    while glob.has_magic(str(named)) or not (folder / named).is_dir():
+        named = named.parent
+    return (folder / named).resolve()
+
+
+def _links_that_lead_out(owner: str, files: Sequence[Path], home: Path) -> list[str]:
+    problems = []
+    for file in files:
+        target = file.resolve()
+        if not target.is_relative_to(home):
+            problems.append(
+                f"{owner}: {file} is a link, or lies behind one, to {target}, which is outside of"
+                f" {home}; put the file itself there, or name that path in the configuration"
+            )
+    return problems
+
+
+def links_to_others(sources: Sequence[Source]) -> dict[str, list[str]]:
+    """Problems, by party: files that are, by a link, those of another party.
+
+    It would be rewarded for the other's data, with a model in which they count as its own. One path
+    that is named for two parties is no link, but what the configuration says.
+    """
+    first_holder: dict[Path, tuple[str, Path]] = {}
+    problems: dict[str, list[str]] = {}
+    for source in sources:
+        if not source.is_party:
+            continue
+        for file in source.files:
+            owner, known = first_holder.setdefault(file.resolve(), (source.owner, file))
+            if owner != source.owner and os.path.abspath(known) != os.path.abspath(file):
+                text = (
+                    f"{source.owner}: {file} is, by a link, the same file as {known} of {owner};"
+                    " put the file itself there"
+                )
+                problems.setdefault(source.owner, []).append(text)
+    return problems
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,17 @@
-"""Files put in their place all at once or not at all."""
+"""Files put in their place all at once or not at all, for this user alone.
+
+The seed and the values of all groups are the operator's, and what is in a party's folder is that
+party's. So everything is private as it is made, whatever the umask, until it is handed out.
+"""
 
 import ctypes
+import glob
 import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from fairpool.compute.files import PRIVATE_FOLDER, create, make_private_folder
 from fairpool.errors import DataError
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
@@ -19,6 +25,7 @@ def refuse_output(out: Path, *, force: bool = False) -> None:
         out: The folder to write.
         force: Whether it may be replaced: even then only if a run of ours wrote it.
     """
+    refuse_link(out)
     above = next(folder for folder in out.absolute().parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise DataError(
@@ -35,21 +42,30 @@ def refuse_output(out: Path, *, force: bool = False) -> None:
         )
 
 
+def refuse_link(out: Path) -> None:
+    """Refuse a link: what is written in its place would leave what it stands for as it is.
+
+    Nor is it followed, since whoever may write beside it could send the output anywhere.
+    """
+    if out.is_symlink():
+        raise DataError(f"{out} is a link to {os.readlink(out)}; give that folder itself as --out")
+
+
 def write(files: Mapping[str, bytes], out: Path, *, force: bool = False) -> None:
     """Write files to a folder beside `out`, then put it in its place in one step.
 
     Args:
         files: What to write, by path relative to `out`.
-        out: The folder; private to this user.
+        out: The folder; it and all in it are private to this user.
         force: Whether to replace the output of an earlier run.
     """
     out = Path(out)
     refuse_output(out, force=force)
     partial = out.parent / f".{out.name}.partial-{os.getpid()}"
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(out.parent)
         _remove_leftovers(out)
-        partial.mkdir(mode=0o700)
+        partial.mkdir(mode=PRIVATE_FOLDER)
         for path, content in files.items():
             _write_file(partial / path, content)
         _put_in_place(partial, out)
@@ -62,8 +78,8 @@ def write(files: Mapping[str, bytes], out: Path, *, force: bool = False) -> None
 
 
 def _write_file(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
+    make_private_folder(path.parent)
+    with create(path) as file:
         file.write(content)
         file.flush()
         # Else a power failure could leave empty files in a folder that is already in its place.
@@ -88,16 +104,16 @@ def _put_in_place(partial: Path, out: Path) -> None:
 
 def _remove_leftovers(out: Path) -> None:
     """Remove what killed runs left beside `out`: folders that name a process which is no more."""
-    for leftover in out.parent.glob(f".{out.name}.partial-*"):
+    for leftover in out.parent.glob(f".{glob.escape(out.name)}.partial-*"):
         process = leftover.name.rpartition("-")[2]
-        if process.isdigit() and not _is_running(int(process)):
+        if process.isascii() and process.isdecimal() and not _is_running(int(process)):
             shutil.rmtree(leftover, ignore_errors=True)
 
 
 def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # no process can have so large a number
         return False
     except PermissionError:
         return True

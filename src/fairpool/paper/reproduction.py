@@ -18,7 +18,7 @@ from typing import Any
 import vl_convert
 from threadpoolctl import threadpool_limits
 
-from fairpool.compute.files import write_atomically
+from fairpool.compute.files import READABLE, write_atomically
 from fairpool.compute.workers import Workers, workers_of
 from fairpool.errors import DataError, FairpoolError
 from fairpool.paper.claims import Claim
@@ -168,7 +168,7 @@ def _stamp() -> str:
 
 def _keep(path: Path, stamp: str, part: Part) -> None:
     entry = {"of": stamp, "rows": part.rows, "seconds": part.seconds}
-    write_atomically(path, json.dumps(entry).encode())
+    write_atomically(path, json.dumps(entry).encode(), mode=READABLE)
 
 
 def _load(path: Path, stamp: str) -> Part | None:
@@ -204,14 +204,14 @@ def _draw(outcome: Outcome, out: Path) -> None:
     writer = csv.DictWriter(stream, list(outcome.rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(outcome.rows)
-    write_atomically(out / f"{name}.csv", stream.getvalue().encode())
+    write_atomically(out / f"{name}.csv", stream.getvalue().encode(), mode=READABLE)
 
     spec = styled(FIGURES[name].draw(outcome.rows)).to_dict(format="vega-lite")
     spec["config"]["background"] = "white"
     svg = str(vl_convert.vegalite_to_svg(spec))
-    write_atomically(out / f"{name}.svg", svg.encode())
+    write_atomically(out / f"{name}.svg", svg.encode(), mode=READABLE)
     png = bytes(vl_convert.vegalite_to_png(spec, scale=1.5))
-    write_atomically(out / f"{name}.png", png)
+    write_atomically(out / f"{name}.png", png, mode=READABLE)
 
 
 def _write_table(outcomes: list[Outcome], out: Path, settings: Settings) -> None:
@@ -224,4 +224,4 @@ def _write_table(outcomes: list[Outcome], out: Path, settings: Settings) -> None
             quick=settings.quick,
             seconds=sum(outcome.seconds for outcome in outcomes),
         )
-        write_atomically(out / f"reproduction.{suffix}", page.encode())
+        write_atomically(out / f"reproduction.{suffix}", page.encode(), mode=READABLE)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.errors import DataError, shown
+from fairpool.errors import DataError, is_printable, shown
 from fairpool.parties.party_data import FeatureModel, Told, UnequalRows
 from fairpool.tables.arrays import FloatArray, as_matrix, as_noise, as_table, as_vector
 
@@ -38,7 +38,7 @@ class Party:
             raise DataError(
                 f"a party's name is {shown(self.name)}; give every party a name that is not empty"
             )
-        if not self.name.isprintable():
+        if not is_printable(self.name):
             raise DataError(
                 f"a party's name is {shown(self.name)}; control characters and line breaks cannot"
                 " be shown"

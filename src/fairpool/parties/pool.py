@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairpool.coalitions import members
-from fairpool.errors import DataError, shown
+from fairpool.errors import DataError, is_printable, shown
 from fairpool.parties.party import Party
 from fairpool.parties.party_data import PartyData, Statistics
 from fairpool.tables.arrays import FloatArray
@@ -95,9 +95,15 @@ class Pool:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse a collaboration of nobody, and two parties of one name."""
+    """Refuse a collaboration of nobody, names that cannot be shown, and two parties of one name."""
     if not names:
         raise DataError("there are no parties; give at least one")
+    for name in names:
+        if not is_printable(name):
+            raise DataError(
+                f"a party's name is {shown(name)}; control characters and line breaks cannot be"
+                " shown"
+            )
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(

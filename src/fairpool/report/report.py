@@ -10,6 +10,7 @@ from typing import Any
 import jinja2
 import numpy as np
 
+from fairpool.errors import printable
 from fairpool.outcome import Outcome
 from fairpool.report import charts
 from fairpool.report.scores import Scores
@@ -93,6 +94,7 @@ def templates() -> jinja2.Environment:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
+        finalize=_shown,
     )
     environment.filters["nats"] = _nats
     environment.filters["share"] = as_percent
@@ -102,9 +104,18 @@ def templates() -> jinja2.Environment:
     return environment
 
 
+def _shown(value: Any) -> Any:
+    """What is put into a page: its own parts as they are, texts as `printable` shows them."""
+    is_markup = hasattr(value, "__html__")
+    if is_markup or not isinstance(value, str):
+        return value
+    # A line break is a blank in a page, and the templates make some.
+    return "\n".join(printable(line) for line in value.split("\n"))
+
+
 def _prose(text: str) -> str:
     """A text between tags: escaped, but for quotes, which are harmless there."""
-    return html.escape(text, quote=False)
+    return html.escape(printable(text), quote=False)
 
 
 def _nats(value: float) -> str:

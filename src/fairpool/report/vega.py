@@ -11,7 +11,7 @@ from pathlib import Path
 import vl_convert
 from platformdirs import user_cache_path
 
-from fairpool.compute.files import write_atomically
+from fairpool.compute.files import make_private_folder, write_atomically
 from fairpool.errors import FairpoolError
 
 
@@ -52,9 +52,9 @@ def _keep(file: Path, bundle: str) -> None:
         return  # a user without a home: it would be a folder named ~ wherever the command runs
     content = bundle.encode()
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(file.parent)
         file.parent.chmod(0o700)  # what lies here goes into every report: nobody else may change it
-        write_atomically(file, _seal(content) + b"\n" + content, mode=0o600)
+        write_atomically(file, _seal(content) + b"\n" + content)
     except (OSError, FairpoolError):
         pass  # then it is made anew the next time
 

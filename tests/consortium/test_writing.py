@@ -1,0 +1,98 @@
+"""Where output goes: not through a link, and for nobody else's eyes."""
+
+import os
+import stat
+import subprocess
+
+import pytest
+
+from fairpool.consortium.writing import refuse_output, write
+from fairpool.errors import DataError
+from tests.support.projects import COMMAND, fairpool, project
+
+FILES = {"operator/result.json": b"{}", "operator/seed.txt": b"1", "parties/A/letter.html": b"A"}
+
+
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("target", ["nowhere", "empty", "earlier"])
+@pytest.mark.parametrize("force", [False, True])
+def test_a_link_as_output_is_refused_and_nothing_is_left_beside_it(tmp_path, target, force):
+    (tmp_path / "empty").mkdir()
+    write(FILES, tmp_path / "earlier")
+    (tmp_path / "out").symlink_to(tmp_path / target)
+    before = names_in(tmp_path)
+    for function in (
+        lambda out: refuse_output(out, force=force),
+        lambda out: write(FILES, out, force=force),
+    ):
+        with pytest.raises(DataError, match=rf"out is a link to .*{target}; give that folder"):
+            function(tmp_path / "out")
+    assert names_in(tmp_path) == before
+    assert names_in(tmp_path / "empty") == []
+    assert (tmp_path / "out").is_symlink()
+
+
+def test_the_command_refuses_a_link_before_anything_is_computed(tmp_path):
+    folder = project(tmp_path / "p")
+    (tmp_path / "p" / "p0.csv").write_text("nothing that could be read")
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "result").symlink_to(tmp_path / "elsewhere")
+    for arguments in (["run", folder], ["run", folder, "--force"]):
+        done = fairpool(*arguments)
+        assert done.returncode == 2
+        assert "result is a link to " in done.stderr
+    done = fairpool("demo", "--out", folder / "result")
+    assert done.returncode == 2
+    assert "result is a link to " in done.stderr
+    assert names_in(tmp_path / "elsewhere") == []
+    assert (folder / "result").is_symlink()
+
+
+def run_under_umask(umask, *arguments):
+    command = ["sh", "-c", f'umask {umask}; exec "$@"', "sh", COMMAND, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("umask", ["000", "022", "077"])
+def test_all_output_is_for_the_operator_alone_whatever_the_umask(tmp_path, umask):
+    folder = project(tmp_path / "p", sizes=(12, 9))
+    out = tmp_path / "new" / "deep" / "out"
+    done = run_under_umask(umask, "run", folder, "--out", out, "--quiet")
+    assert done.returncode == 0, done.stderr
+    written = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
+    assert len([path for path in written if path.is_file()]) == 10
+    for path in written:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600), path
+    reward = out / "parties" / "Party-0" / "reward.safetensors"
+    predicted = tmp_path / "predicted.csv"
+    done = run_under_umask(
+        umask, "predict", reward, "--data", folder / "test.csv", "--out", predicted
+    )
+    assert done.returncode == 0, done.stderr
+    expected = 0o600 if umask == "077" else 0o644  # a party's own, but for nobody else to change
+    assert stat.S_IMODE(predicted.stat().st_mode) == expected
+
+
+@pytest.mark.parametrize("name", ["9" * 40, "²", "1", "x"])
+def test_a_folder_of_any_name_beside_the_output_does_not_lose_it(tmp_path, name):
+    beside = tmp_path / f".out.partial-{name}"
+    beside.mkdir()
+    write(FILES, tmp_path / "out")
+    assert (tmp_path / "out" / "operator" / "seed.txt").read_bytes() == b"1"
+    assert beside.exists() == (name != "9" * 40)  # no process can have so large a number
+
+
+def test_a_link_that_looks_like_a_leftover_has_nothing_removed_behind_it(tmp_path):
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "thesis.txt").write_text("years of work")
+    for number in (99999999, os.getpid()):
+        (tmp_path / f".out.partial-{number}").symlink_to(tmp_path / "precious")
+    with pytest.raises(DataError, match="out: cannot be written"):
+        write(FILES, tmp_path / "out")
+    (tmp_path / f".out.partial-{os.getpid()}").unlink()
+    write(FILES, tmp_path / "out")
+    assert (tmp_path / "precious" / "thesis.txt").read_text() == "years of work"
