@@ -23,7 +23,7 @@ X_STAR = np.random.default_rng(9).standard_normal((6, P))
 SAVEABLE = sorted(set(MODELS) - {"blr-wide"})
 
 
-def rewards(name, sizes=(12, 9, 15)):
+def rewards(name, sizes=(12, 11, 15)):
     game = fp.InformationGain(MODELS[name], make_parties(sizes, 1))
     return fp.realise(game, [game.total, game.alone[1], (game.alone[2] + game.total) / 2], rng=3)
 
@@ -175,15 +175,20 @@ def rewrite(path, change):
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     description, tensors = change(description, tensors) or (description, tensors)
     if isinstance(description, dict):  # a careful forger signs anew
-        description["sha256"] = _digest(tensors)
+        description["sha256"] = _digest(description, tensors)
     save_file(tensors, path, metadata={"fairpool": json.dumps(description)})
 
 
 CHANGES = {
     "version": (
-        lambda d, t: d.update(version=2),
-        "it has version 2, this fairpool reads version 1",
+        lambda d, t: d.update(version=3),
+        "it has version 3, this fairpool reads version 2",
     ),
+    "version 1": (
+        lambda d, t: d.update(version=1),
+        "it has version 1, which tells its holder more about other parties than it should",
+    ),
+    "worth": (lambda d, t: d.update(value=1e9), "worth 1e\\+09 nats, but its model is worth"),
     "no party": (lambda d, t: d.pop("party") and None, "it lacks 'party'"),
     "another model": (
         lambda d, t: d["model"].update(kind="Evil"),
