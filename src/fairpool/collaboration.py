@@ -21,7 +21,6 @@ from fairpool.notes import warn_of
 from fairpool.outcome import Outcome
 from fairpool.parties import PartyData
 from fairpool.realisation import Mechanism, realise
-from fairpool.realisation.hidden_covariance import price_notes
 from fairpool.realisation.level import check_targets
 from fairpool.report.plain import as_plain
 from fairpool.report.sentences import explain
@@ -176,5 +175,5 @@ def collaboration_of(
         rewards=rewards,
         incentives=check_incentives(game, phi, rewards),
         models=tuple(models),
-        notes=(*scheme.notes, *copies, *price_notes(models, game.alone)),
+        notes=scheme.notes + copies,
     )

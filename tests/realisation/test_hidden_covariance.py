@@ -1,4 +1,4 @@
-"""A covariance that hides the others' inputs: worth exactly as much, and what attacks get from it."""
+"""A covariance that hides the others' inputs: worth as much, and what attacks get from it."""
 
 import numpy as np
 import pytest
@@ -112,7 +112,7 @@ def test_attack_rows_by_least_squares_on_the_features(covariance):
 
 
 def test_small_parties_are_not_written_to_files(tmp_path):
-    game, models = realised("sparse", sizes=(30, 5, 40))
+    _, models = realised("sparse", sizes=(30, 5, 40))
     with pytest.raises(ValueError, match='party "p1" has 5 distinct row') as caught:
         models[0].save(tmp_path / "r")
     assert "needs 10 of every party" in str(caught.value)

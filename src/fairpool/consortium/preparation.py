@@ -202,12 +202,13 @@ def _try(problems: list[str], function: Callable[..., T], *arguments: object) ->
 def _privacy_problems(configuration: Configuration) -> list[str]:
     name, rewards = configuration.model.kind, configuration.rewards
     disclosure = KINDS[name].disclosure
+    without = [f'"{other}"' for other, kind in KINDS.items() if not kind.disclosure.holds_rows]
     problems = []
     if disclosure.holds_rows and not rewards.share_inputs:
         problems.append(
             f'model kind "{name}": every reward file would contain all parties\' inputs; if all'
             " parties agreed to that, set share_inputs = true in [rewards]; otherwise use kind"
-            ' "sparse_gp", "blr" or "network", whose files contain nobody\'s rows'
+            f" {', '.join(without[:-1])} or {without[-1]}, whose files contain nobody's rows"
         )
     if disclosure.from_labels and configuration.public is None and not rewards.share_labels:
         problems.append(

@@ -75,8 +75,7 @@ def realise(
         if spread is not None:
             assert isinstance(posterior, WeightPosterior)  # what a model with weights learns
             own = game.pool.statistics[i].told
-            M = spread.gram(own, game.rows[i])
-            covered = hidden(posterior, own=own, M=M, value=level.value)
+            covered = hidden(posterior, own=own, M=spread.gram(own), value=level.value)
             posterior, price = covered.posterior, covered.price
         models.append(
             ModelReward(

@@ -62,10 +62,6 @@ def reward_bytes(reward: ModelReward, *, share_inputs: bool) -> bytes:
             " that, save it with share_inputs=True; otherwise use Bayesian linear regression, or a"
             " sparse Gaussian process whose inducing points are nobody's rows"
         )
-    if reward.exposure is not None and not share_inputs:
-        problems = reward.exposure.problems()
-        if problems:
-            raise RewardFileError(*(f'the reward of "{reward.party}": {p}' for p in problems))
     if reward.for_evaluation:
         raise RewardFileError(
             f'the reward of "{reward.party}" is for evaluation (several draws, or noise that is not'
@@ -74,6 +70,10 @@ def reward_bytes(reward: ModelReward, *, share_inputs: bool) -> bytes:
         )
     posterior = reward.posterior
     stored = kind_of(posterior.model).encode(posterior)
+    if reward.exposure is not None and not share_inputs:
+        problems = reward.exposure.problems()
+        if problems:
+            raise RewardFileError(*(f'the reward of "{reward.party}": {p}' for p in problems))
     encoding = None if reward.encoding is None else encode_encoding(reward.encoding)
     description = {
         "version": VERSION,
