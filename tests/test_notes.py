@@ -46,7 +46,9 @@ def test_a_run_warns_nobody(tmp_path):
 
 
 def test_notes_say_whom_they_are_about(tmp_path):
-    folder = project(tmp_path, sizes=(40, 3), model='kind = "sparse_gp"\ninducing_points = 8')
+    agreed = "share_inputs = true"
+    model = 'kind = "sparse_gp"\ninducing_points = 8'
+    folder = project(tmp_path, sizes=(40, 3), model=model, rewards=agreed)
     notes = finished_run(folder, rho=0.2).notes
     assert [note.party for note in notes if note.code == "few rows"] == ["Party 0"]
 

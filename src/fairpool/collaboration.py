@@ -27,7 +27,7 @@ from fairpool.report.sentences import explain
 from fairpool.report.terminal import summary_of, table_of, text_of
 from fairpool.rewards import check_incentives
 from fairpool.rewards.scheme import SilentScheme
-from fairpool.tables.arrays import TINY, as_generator, read_only
+from fairpool.tables.arrays import TINY, FloatArray, as_generator, read_only
 from fairpool.values import InformationGain
 
 SAMPLING_SEED = 0
@@ -77,6 +77,7 @@ def collaborate(
     precision: float | None = None,
     executor: Workers | Executor | None = None,
     mechanism: str | Mechanism = "label_noise",
+    covariance: str = "hidden",
 ) -> Collaboration:
     """From the parties' data to one reward model each, by way of values, contributions and rewards.
 
@@ -101,6 +102,8 @@ def collaborate(
         executor: Who values coalitions: threads, processes, a Dask client's executor; None: this
             thread.
         mechanism: How rewards are weakened, see `fairpool.realisation.mechanism`.
+        covariance: Of models with weights: "hidden" tells little of the others' inputs, "full" is
+            as trained; see `realise`.
     """
     with workers_of(executor) as workers:
         result = collaboration_of(
@@ -113,6 +116,7 @@ def collaborate(
             precision=precision,
             workers=workers,
             mechanism=mechanism,
+            covariance=covariance,
         )
     warn_of(result.notes)
     return result
@@ -129,6 +133,8 @@ def collaboration_of(
     precision: float | None,
     workers: Workers,
     mechanism: str | Mechanism = "label_noise",
+    covariance: str = "hidden",
+    public: FloatArray | None = None,
 ) -> Collaboration:
     """What `collaborate` does, with notes instead of warnings; the workers keep their own notes."""
     as_generator(rng)  # what is none is refused before anything is computed
@@ -155,7 +161,9 @@ def collaboration_of(
     scheme = SilentScheme(game, phi)
     rewards = read_only(scheme.rewards(rho))
     check_targets(game, rewards, scheme)
-    realised = realise(game, rewards, rng, mechanism=mechanism)
+    realised = realise(
+        game, rewards, rng, mechanism=mechanism, covariance=covariance, public=public
+    )
     models = [replace(reward, rho=scheme.rho(rho)) for reward in realised]
     copies = find_duplicates(game.pool.rows).notes
     return Collaboration(

@@ -20,7 +20,7 @@ def test_reward_model_is_trained_on_own_labels_and_the_others_noisy_ones(name):
     parties = make_parties([6, 9, 4], 1, lambda size, rng: rng.uniform(0.2, 1))
     game = fp.InformationGain(model, parties)
     rewards = midway(game)
-    models = fp.realise(game, rewards, rng=5)
+    models = fp.realise(game, rewards, rng=5, covariance="full")
     pool = game.pool
     noise = label_noise("nested", [m.eta for m in models], pool.y.shape, np.random.default_rng(5))
     for i, z in noise:
@@ -97,8 +97,8 @@ def test_rows_and_statistics_alone_give_the_same_distribution(name):
     by_summary = fp.InformationGain(model, [model.summarise(party) for party in parties])
     np.testing.assert_allclose(by_rows.values(), by_summary.values(), rtol=1e-9, atol=1e-12)
     rewards = midway(by_rows)
-    a = fp.realise(by_rows, rewards, 1, draws=draws)
-    b = fp.realise(by_summary, rewards, 2, draws=draws)
+    a = fp.realise(by_rows, rewards, 1, draws=draws, covariance="full")
+    b = fp.realise(by_summary, rewards, 2, draws=draws, covariance="full")
     for left, right in zip(a, b, strict=True):
         assert left.eta == pytest.approx(right.eta, rel=1e-6)
         np.testing.assert_allclose(
@@ -133,7 +133,7 @@ def test_statistics_alone_with_no_and_all_noise():
     model = MODELS["blr"]
     parties = make_parties([14, 9], 2)
     game = fp.InformationGain(model, [model.summarise(party) for party in parties])
-    best, own = fp.realise(game, [game.total, game.alone[1]], 0)
+    best, own = fp.realise(game, [game.total, game.alone[1]], 0, covariance="full")
     both = [np.concatenate([getattr(p, a) for p in parties]) for a in ("X", "y")]
     np.testing.assert_allclose(
         best.predict(X_STAR), model.posterior(*both).predict(X_STAR), rtol=1e-9
@@ -145,7 +145,7 @@ def test_statistics_alone_with_no_and_all_noise():
 
 def test_rewards_say_what_they_are():
     game = fp.InformationGain(MODELS["gp"], make_parties([5, 6, 7], 0))
-    a, b, c = fp.realise(game, [game.total, game.alone[1], midway(game)[2]], 0)
+    a, b, c = fp.realise(game, [game.total, game.alone[1], midway(game)[2]], 0, covariance="full")
     assert "no noise" in repr(a)
     assert "own data only" in repr(b)
     assert "noise variance" in repr(c)

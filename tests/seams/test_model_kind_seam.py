@@ -40,6 +40,9 @@ class AverageKind(WeightKind):
     learning_rows = 1000
     disclosure = Disclosure(learned="scaling and noise")
 
+    def weights(self, settings, *, inputs, rows):
+        return 1
+
     def build(self, settings, data):
         return Average(data.noise, settings.deviation)
 

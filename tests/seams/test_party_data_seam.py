@@ -67,8 +67,10 @@ def test_a_reward_of_a_mixed_game_is_saved_and_named_by_the_columns_of_those_wit
     import pyarrow as pa
 
     model = fp.BayesianLinearRegression(0.5)
-    north = fp.Party("north", pa.table({"a": [0.1, 0.7, 0.3], "b": [1.0, 2.0, 4.0]}), [1.0, 2, 3])
-    south = model.summarise(fp.Party("south", [[0.4, 1.0], [0.2, 5.0]], [2.0, 1.0]))
+    rng = np.random.default_rng(0)
+    table = pa.table({"a": rng.standard_normal(12), "b": rng.standard_normal(12)})
+    north = fp.Party("north", table, rng.standard_normal(12))
+    south = model.summarise(fp.Party("south", rng.standard_normal((15, 2)), np.ones(15)))
     result = fp.collaborate([north, south], model, rho="rational")
     assert result.residuals is not None
     assert np.isfinite(result.residuals[0])

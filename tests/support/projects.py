@@ -107,5 +107,5 @@ MODELS = {
     "gp": ('kind = "gp"\nkernel = "rbf + exponential"', "share_inputs = true"),
     "sparse_gp": ('kind = "sparse_gp"\ninducing_points = 12', ""),
     "blr": ('kind = "blr"', ""),
-    "network": ('kind = "network"\nhidden_layers = [8, 5]', ""),
+    "network": ('kind = "network"\nhidden_layers = [8, 5]', "share_labels = true"),
 }

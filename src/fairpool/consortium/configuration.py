@@ -143,6 +143,8 @@ class RewardsSection(Section):
 
     rho: Annotated[float | str, PlainValidator(lambda value: _rho(value))] = "stable"
     share_inputs: bool = False
+    share_labels: bool = False
+    covariance: Literal["hidden", "full"] = "hidden"
     mechanism: Annotated[str, AfterValidator(lambda name: _mechanism(name))] = "label_noise"
 
 

@@ -72,6 +72,12 @@ rho = "stable"
 # Whether all parties agreed that their inputs may be seen by the others; only an exact "gp" needs
 # it.
 # share_inputs = false
+# Whether all parties agreed that a network is trained on everybody's exact labels; only a "network"
+# without [public] data needs it.
+# share_labels = false
+# What predicted variances are made of: "hidden" (your own rows and made-up ones, which tells little
+# of the others' inputs) or "full" (everybody's rows; only for large parties).
+# covariance = "hidden"
 # How rewards are weakened: "label_noise" is noise on the labels of the other parties.
 # mechanism = "label_noise"
 

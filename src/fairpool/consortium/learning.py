@@ -9,8 +9,12 @@ from fairpool.compute.workers import Progress, Workers
 from fairpool.consortium.model_building import BuiltModel, Origin, build_model
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.sample import Sample, take_sample
+from fairpool.errors import ConfigurationError
 from fairpool.model_kinds import KINDS
+from fairpool.models import WeightModel
 from fairpool.parties import Party
+from fairpool.realisation.disclosure import Exposure
+from fairpool.tables.arrays import FloatArray
 
 SAMPLE_ROWS = 5000
 """Of each party, how many rows are kept to learn hyperparameters from and to look at residuals."""
@@ -32,6 +36,7 @@ class Learning:
         parties: The same rows, as parties.
         seen: The share of all rows whose keys the samples hold.
         built: The model, and where its hyperparameters come from.
+        public: The inputs of the public data [m, p], if there are some.
     """
 
     preparation: Preparation
@@ -39,6 +44,7 @@ class Learning:
     parties: tuple[Party, ...]
     seen: float
     built: BuiltModel
+    public: FloatArray | None
 
 
 def learn(preparation: Preparation, workers: Workers | None = None) -> Learning:
@@ -68,13 +74,39 @@ def learn(preparation: Preparation, workers: Workers | None = None) -> Learning:
         samples.append(sample)
         parties.append(Party(section.name, sample.X, sample.y))
     workers.progress("learning hyperparameters")
+    origin = _origin(preparation, parties, workers.progress)
+    built = build_model(configuration.model, origin, preparation.encoding)
+    _refuse_repeated_rows(preparation, parties, built)
     return Learning(
         preparation=preparation,
         samples=tuple(samples),
         parties=tuple(parties),
         seen=seen,
-        built=_build(preparation, parties, workers.progress),
+        built=built,
+        public=origin.X if origin.public else None,
     )
+
+
+def _refuse_repeated_rows(
+    preparation: Preparation, parties: Sequence[Party], built: BuiltModel
+) -> None:
+    """Refuse parties whose distinct rows are too few: a row that is there twice hides nothing."""
+    rewards = preparation.configuration.rewards
+    if rewards.share_inputs or len(parties) == 1 or not isinstance(built.model, WeightModel):
+        return
+    encoding = preparation.encoding
+    features = built.model.whitened_features(np.zeros((0, len(encoding.features))))
+    # Of a large party the sample alone is looked at: it is larger than any model needs.
+    distinct = {party.name: len(np.unique(party.X, axis=0)) for party in parties if len(party)}
+    exposure = Exposure(
+        rows=distinct,
+        weights=features.shape[1],
+        inputs=len(encoding.columns),
+        hidden=rewards.covariance == "hidden",
+    )
+    problems = exposure.problems()
+    if problems:
+        raise ConfigurationError(*problems)
 
 
 def _share_of_keys(preparation: Preparation) -> float:
@@ -82,22 +114,22 @@ def _share_of_keys(preparation: Preparation) -> float:
     return min(1.0, MOST_KEYS / max(rows, 1))
 
 
-def _build(preparation: Preparation, parties: Sequence[Party], progress: Progress) -> BuiltModel:
-    """Learn from public data if there is some, otherwise from all parties' rows."""
-    section = preparation.configuration.model
-    encoding = preparation.encoding
+def _origin(preparation: Preparation, parties: Sequence[Party], progress: Progress) -> Origin:
+    """The rows to learn from: public ones if there are some, otherwise all parties'."""
     if preparation.public is not None:
         sample = take_sample(
-            preparation.public, encoding, most=PUBLIC_ROWS, seen=0.0, progress=progress
+            preparation.public,
+            preparation.encoding,
+            most=PUBLIC_ROWS,
+            seen=0.0,
+            progress=progress,
         )
         words = f"public data ({preparation.public.rows} rows)"
-        origin = Origin(X=sample.X, y=sample.y, words=words, public=True)
-        return build_model(section, origin, encoding)
+        return Origin(X=sample.X, y=sample.y, words=words, public=True)
     total = sum(survey.rows for survey in preparation.parties)
-    origin = Origin(
+    return Origin(
         X=np.concatenate([party.X for party in parties]),
         y=np.concatenate([party.y for party in parties]),
         words=f"all parties' data ({total} rows)",
         public=False,
     )
-    return build_model(section, origin, encoding)

@@ -122,8 +122,8 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
     sentences = [_contents(result.models[i], disclosure)]
     if any(note.code == FEW_ROWS and note.party == result.game.names[i] for note in run.notes):
         sentences.append(
-            "The other parties have few rows for a model of this size, so that it tells much about"
-            " them."
+            "Some of the other parties have few rows for a model of this size, so that their rows"
+            " can be computed from it, as all parties agreed."
         )
     if preparation.public is None:
         sentences.append(
@@ -179,7 +179,20 @@ def _contents(reward: ModelReward, disclosure: Disclosure) -> str:
             f"It contains sums over all rows{words.sums(level)}, and with them a row of another"
             " party, as all parties agreed."
         )
-    return f"It contains no row of another party, but sums over all rows{words.sums(level)}."
+    sums = f"It contains no row of another party, but sums over all rows{words.sums(level)}."
+    if reward.exposure is None:
+        return sums
+    fewest = reward.exposure.fewest_rows
+    if reward.exposure.hidden:
+        return (
+            f"{sums} Its predicted variances are made of your own rows and made-up ones, and tell"
+            " nothing of where the other parties' data are; its predicted means depend on them."
+            f" From fewer than {fewest} rows of a party, rows could be computed; each has more."
+        )
+    return (
+        f"{sums} From such sums the rows of small parties can be computed: everybody has at least"
+        f" {fewest} distinct rows, with which our attacks fail."
+    )
 
 
 def _scores(run: Run) -> dict[str, Any] | None:

@@ -30,6 +30,7 @@ from fairpool.encoding import TableEncoding
 from fairpool.errors import ConfigurationError, FairpoolError
 from fairpool.model_kinds import KINDS
 from fairpool.notes import Note, notes_of, texts_of
+from fairpool.realisation.disclosure import Exposure
 
 T = TypeVar("T")
 Problems = dict[str, list[str]]
@@ -96,6 +97,7 @@ def prepare(request: RunRequest, workers: Workers | None = None) -> Preparation:
     surveys = findings.surveys
     parties = tuple(surveys[_owner(party.name)] for party in configuration.parties)
     encoding, encoding_notes = fix_encoding(configuration, features, surveys)
+    _refuse_small_parties(configuration, encoding, surveys)
     unused = unused_warnings(configuration, features, findings.party_heads)
     row_numbers = row_number_warnings(configuration, features, parties)
     notes = [
@@ -178,8 +180,6 @@ def _refuse_problems(file: ConfigurationFile, findings: _Findings) -> None:
     every = [*file.problems, *_privacy_problems(configuration)]
     if findings.party_heads:
         every += column_problems(configuration, findings.features, list(findings.heads))
-    if not any(findings.problems.values()):
-        every += _few_rows_problems(configuration, findings.surveys)
     for problems in findings.problems.values():
         every += problems
     if every:
@@ -200,15 +200,24 @@ def _try(problems: list[str], function: Callable[..., T], *arguments: object) ->
 
 
 def _privacy_problems(configuration: Configuration) -> list[str]:
-    name = configuration.model.kind
-    if not KINDS[name].disclosure.holds_rows or configuration.rewards.share_inputs:
-        return []
+    name, rewards = configuration.model.kind, configuration.rewards
+    disclosure = KINDS[name].disclosure
     without = [f'"{other}"' for other, kind in KINDS.items() if not kind.disclosure.holds_rows]
-    return [
-        f'model kind "{name}": every reward file would contain all parties\' inputs; if all parties'
-        " agreed to that, set share_inputs = true in [rewards]; otherwise use kind"
-        f" {', '.join(without[:-1])} or {without[-1]}, whose files contain nobody's rows"
-    ]
+    problems = []
+    if disclosure.holds_rows and not rewards.share_inputs:
+        problems.append(
+            f'model kind "{name}": every reward file would contain all parties\' inputs; if all'
+            " parties agreed to that, set share_inputs = true in [rewards]; otherwise use kind"
+            f" {', '.join(without[:-1])} or {without[-1]}, whose files contain nobody's rows"
+        )
+    if disclosure.from_labels and configuration.public is None and not rewards.share_labels:
+        problems.append(
+            f'model kind "{name}" without [public] data: it would be trained on all parties\' exact'
+            " labels, and every reward file would tell about them whatever the reward is; give"
+            " [public] data, or, if all parties agreed to that, set share_labels = true in"
+            " [rewards]"
+        )
+    return problems
 
 
 def _wanted_data(configuration: Configuration) -> list[tuple[str, str]]:
@@ -253,20 +262,26 @@ def _heads_of_parties(sources: Sequence[Source], heads: Heads) -> Heads:
     return own
 
 
-def _few_rows_problems(configuration: Configuration, surveys: dict[str, Survey]) -> list[str]:
-    """A model with weights is made of sums over rows; of a single row, the sum is that row."""
-    owners = [_owner(party.name) for party in configuration.parties]
-    holds_rows = KINDS[configuration.model.kind].disclosure.holds_rows
-    if holds_rows or configuration.rewards.share_inputs or not all(o in surveys for o in owners):
-        return []
-    total = sum(surveys[owner].rows for owner in owners)
-    return [
-        f"{owner}: the other parties together have a single row, which its reward would show; add"
-        " rows, or set"
-        " share_inputs = true in [rewards] if all parties agreed to that"
-        for owner in owners
-        if total - surveys[owner].rows == 1
-    ]
+def _refuse_small_parties(
+    configuration: Configuration, encoding: TableEncoding, surveys: dict[str, Survey]
+) -> None:
+    """Refuse parties whose rows could be computed from the others' reward files."""
+    if configuration.rewards.share_inputs or len(configuration.parties) == 1:
+        return
+    rows = {party.name: surveys[_owner(party.name)].rows for party in configuration.parties}
+    public = surveys.get(PUBLIC)
+    learned_from = sum(rows.values()) if public is None else public.rows
+    kind = KINDS[configuration.model.kind]
+    inputs = len(encoding.features)
+    exposure = Exposure(
+        rows={name: count for name, count in rows.items() if count},
+        weights=kind.weights(configuration.model, inputs=inputs, rows=learned_from),
+        inputs=len(encoding.columns),  # a category is one thing to guess, not one per level
+        hidden=configuration.rewards.covariance == "hidden",
+    )
+    problems = exposure.problems()
+    if problems:
+        raise ConfigurationError(*problems)
 
 
 def _dropped_rows_notes(configuration: Configuration, surveys: dict[str, Survey]) -> Iterator[Note]:

@@ -15,9 +15,11 @@ from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.sample import Sample, take_sample
 from fairpool.consortium.tables import line_of
 from fairpool.consortium.valuation import Valuation
+from fairpool.errors import few, shown
 from fairpool.model_kinds import KINDS
 from fairpool.notes import Note, texts_of
 from fairpool.parties import Party
+from fairpool.realisation.hidden_covariance import price_notes
 from fairpool.report.scores import Scores, score_models
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.columns import NumberColumn
@@ -97,6 +99,7 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         notes.append(disclosure.note)
     notes += residual_notes(learning.parties, residuals)
     notes += few_rows_notes(collaboration)
+    notes += price_notes(collaboration.models, collaboration.game.alone)
     return Run(
         preparation=preparation,
         built=learning.built,
@@ -203,16 +206,18 @@ def overlap_notes(
 
 
 def few_rows_notes(result: Collaboration) -> Iterator[Note]:
-    """Models of d weights, from fewer than d rows of others, which tell much about each row."""
-    for i, (name, model) in enumerate(zip(result.game.names, result.models, strict=True)):
-        others = sum(result.game.rows) - result.game.rows[i]
-        weights = model.posterior.weight_count
-        if 0 < others < weights and model.tau:
-            text = (
-                f"the others together have {others} rows, fewer than the {weights} weights of the"
-                f' model for "{name}": it tells much about each of those rows'
-            )
-            yield Note(code=FEW_ROWS, party=name, text=text)
+    """Models from which rows of small parties can be computed, where all parties agreed to that."""
+    for model in result.models:
+        if model.exposure is None or not model.exposure.problems():
+            continue
+        fewest = model.exposure.fewest_rows
+        small = [name for name, rows in model.exposure.rows.items() if rows < fewest]
+        text = (
+            f'from the model for "{model.party}" rows of {few([shown(name) for name in small])} can'
+            f" be computed, who have fewer than {fewest} distinct rows; all parties agreed to that"
+            " (share_inputs = true)"
+        )
+        yield Note(code=FEW_ROWS, party=model.party, text=text)
 
 
 def residual_notes(parties: Sequence[Party], residuals: FloatArray) -> Iterator[Note]:

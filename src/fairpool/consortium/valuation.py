@@ -68,6 +68,8 @@ def value(
         precision=configuration.valuation.precision,
         workers=valuers,
         mechanism=configuration.rewards.mechanism,
+        covariance=configuration.rewards.covariance,
+        public=learning.public,
     )
     # Each model knows how a table becomes its inputs, so that it can be saved and used as it is.
     encoding = learning.preparation.encoding

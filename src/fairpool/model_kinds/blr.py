@@ -25,6 +25,10 @@ class LinearKind(WeightKind):
     learning_rows = 100_000
     disclosure = Disclosure()
 
+    def weights(self, settings: Any, *, inputs: int, rows: int) -> int:  # noqa: ARG002
+        """One per input, and the bias."""
+        return inputs + 1
+
     def build(self, settings: Any, data: LearningData) -> BayesianLinearRegression:
         """A regression on the inputs."""
         return BayesianLinearRegression(data.noise, settings.prior_variance)

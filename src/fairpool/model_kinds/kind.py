@@ -137,6 +137,16 @@ class ModelKind(Protocol):
         """What its files tell."""
         ...  # pragma: no cover
 
+    def weights(self, settings: Any, *, inputs: int, rows: int) -> int:
+        """How many weights it will have at most; 0 if it has none.
+
+        Args:
+            settings: The [model] section.
+            inputs: How many input columns the model sees.
+            rows: From how many rows it will be made.
+        """
+        ...  # pragma: no cover
+
     def build(self, settings: Any, data: LearningData) -> Model:
         """The model before its hyperparameters are learned.
 

@@ -42,13 +42,18 @@ class NetworkKind(LinearKind):
         "hidden_layers": Key(type=list[int], default=[100, 50], check=_layers),
     }
     disclosure = Disclosure(
-        from_labels="Its network was trained on all parties' labels without noise.",
+        from_labels="Its network was trained on all parties' labels without noise, as all parties"
+        " agreed: features of the network tell about them, whatever your reward is.",
         note=Note(
             code="network of all labels",
             text="the network was trained on all parties' labels, without noise, and goes into"
             " every reward; give [public] data to keep those labels out of it",
         ),
     )
+
+    def weights(self, settings: Any, *, inputs: int, rows: int) -> int:  # noqa: ARG002
+        """One per unit of the last hidden layer, and the bias."""
+        return int(settings.hidden_layers[-1]) + 1
 
     def build(self, settings: Any, data: LearningData) -> BayesianLinearRegression:
         """A regression on a network that is trained now."""
@@ -73,7 +78,8 @@ class NetworkKind(LinearKind):
         assert isinstance(posterior.model, BayesianLinearRegression)
         network: NetworkFeatures = posterior.model.features
         layers = len(network.weights)
-        tensors = {"network.last_weights": network.last_weights}
+        # Not the last weights: these are the network's own predictions, made of exact labels.
+        tensors = {}
         for k in range(layers):
             tensors[f"network.weights.{k}"] = network.weights[k]
             tensors[f"network.intercepts.{k}"] = network.intercepts[k]
@@ -109,5 +115,5 @@ def _decode_network(stored: Stored) -> NetworkFeatures:
         weights=weights,
         intercepts=intercepts,
         activation=activation,
-        last_weights=tensors["network.last_weights"],
+        last_weights=None,
     )

@@ -35,10 +35,14 @@ class SparseGaussianProcessKind(WeightKind):
         learned="scaling, hyperparameters and inducing points (means of several rows)"
     )
 
+    def weights(self, settings: Any, *, inputs: int, rows: int) -> int:  # noqa: ARG002
+        """One per inducing point, which is the mean of several rows."""
+        return int(min(settings.inducing_points, max(rows // LEAST_CLUSTER, 1)))
+
     def build(self, settings: Any, data: LearningData) -> SparseGaussianProcess:
         """A process with the kernel that was asked for; its inducing points are cluster centres."""
         rows, features = data.X.shape
-        count = min(settings.inducing_points, max(rows // LEAST_CLUSTER, 1))
+        count = self.weights(settings, inputs=features, rows=rows)
         least_rows = min(LEAST_CLUSTER, rows)
         U = inducing_points(data.X, count, rng=SEED, least_rows=least_rows)
         if not data.public:

@@ -7,6 +7,7 @@ import numpy as np
 from fairpool.errors import RewardFileError
 from fairpool.model_kinds.kind import Stored
 from fairpool.models import WeightModel, WeightPosterior
+from fairpool.parties import Told
 from fairpool.stored import number
 
 
@@ -28,6 +29,9 @@ def encode_weights(posterior: WeightPosterior, model: Stored) -> Stored:
     """A posterior on weights, for a file, beside the model that it is of."""
     description = model.description | {"inputs": posterior.inputs}
     tensors = {"weights": posterior.weights, "factor": posterior.factor}
+    if posterior.others is not None:
+        tensors["others.precision"] = posterior.others.precision
+        tensors["others.moment"] = posterior.others.moment
     return Stored(description, model.tensors | tensors)
 
 
@@ -46,4 +50,24 @@ def decode_weights(stored: Stored, model: WeightModel) -> WeightPosterior:
             f"it has {len(weights)} weights for {features} features; it may be of another version:"
             " ask for it again"
         )
-    return WeightPosterior(model=model, inputs=inputs, weights=weights, factor=factor)
+    return WeightPosterior(
+        model=model,
+        inputs=inputs,
+        weights=weights,
+        factor=factor,
+        others=_decode_others(stored, len(weights)),
+    )
+
+
+def _decode_others(stored: Stored, weights: int) -> Told | None:
+    """What stands for the others' data in a hidden covariance; None in a full one."""
+    names = ("others.precision", "others.moment")
+    if not any(name in stored.tensors for name in names):
+        return None
+    precision, moment = (stored.tensors[name] for name in names)
+    if precision.shape != (weights, weights) or moment.shape != (weights,):
+        raise RewardFileError(
+            f"its arrays do not fit: {weights} weights, others' precision {precision.shape}, moment"
+            f" {moment.shape}"
+        )
+    return Told(precision, moment)

@@ -51,13 +51,13 @@ class NetworkFeatures:
         intercepts: One vector per hidden layer.
         activation: "relu", "tanh", "logistic" or "identity".
         last_weights: The output layer's weights, its intercept last [d + 1]: the informative prior
-            mean of App. F.2.
+            mean of App. F.2. None out of a reward file, which does not hold them.
     """
 
     weights: tuple[FloatArray, ...]
     intercepts: tuple[FloatArray, ...]
     activation: str
-    last_weights: FloatArray
+    last_weights: FloatArray | None
 
     def __call__(self, X: Any) -> FloatArray:
         """Outputs of the last hidden layer [m, d]."""

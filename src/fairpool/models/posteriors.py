@@ -8,7 +8,7 @@ from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
 from fairpool.errors import DataError
-from fairpool.parties import Pool
+from fairpool.parties import Pool, Told
 from fairpool.tables.arrays import TINY, FloatArray, as_matrix
 
 if TYPE_CHECKING:
@@ -52,8 +52,18 @@ class TrainedPosterior(Posterior, Protocol):
         """How many weights there are, whose precision is a sum over rows; 0: it has the rows."""
         ...  # pragma: no cover
 
+    @property
+    def worth(self) -> float:
+        """The information gain of what it was trained on, from its factor: 1/2 log|B|."""
+        ...  # pragma: no cover
+
     def with_columns(self, columns: tuple[str, ...] | None) -> "TrainedPosterior":
         """The same, for inputs of these names."""
+        ...  # pragma: no cover
+
+    @property
+    def others(self) -> Told | None:
+        """What stands for the others' data in a covariance that hides them; None if it does not."""
         ...  # pragma: no cover
 
     def shows_rows_of_others(self, pool: Pool, party: int) -> bool:
@@ -103,9 +113,19 @@ class KernelPosterior:
         """None: it has the rows."""
         return 0
 
+    @property
+    def others(self) -> None:
+        """Nothing stands for rows that are there."""
+        return
+
     def shows_rows_of_others(self, pool: Pool, party: int) -> bool:
         """Whether rows beyond the recipient's own are among the training data."""
         return len(self.X) > pool.sizes[party]
+
+    @property
+    def worth(self) -> float:
+        """1/2 log|B|, B = L L^T."""
+        return float(np.log(np.diag(self.factor)).sum())
 
     def with_columns(self, columns: tuple[str, ...] | None) -> "KernelPosterior":
         """The same, for inputs of these names."""
@@ -137,6 +157,8 @@ class WeightPosterior:
         inputs: Number p of input columns.
         weights: Posterior mean of u [d], or [d, k] for k sets of labels.
         factor: L [d, d], lower.
+        others: Where the covariance hides the others' inputs, what stands for their data, so that
+            whoever has it can add rows of its own; None where the covariance is as it was trained.
         columns: The names of the inputs' columns, if known; a table to predict must have the same.
     """
 
@@ -144,6 +166,7 @@ class WeightPosterior:
     inputs: int
     weights: FloatArray
     factor: FloatArray
+    others: Told | None = None
     columns: tuple[str, ...] | None = None
 
     @property
@@ -152,19 +175,24 @@ class WeightPosterior:
         return len(self.factor)
 
     def shows_rows_of_others(self, pool: Pool, party: int) -> bool:
-        """Whether a row of the others is within the model, or is all that they have.
+        """Whether a row of the others is within the model.
 
-        With a single row a of theirs, the precision less what is known is a multiple of a a^T.
+        What can be computed from sums is another matter, see `fairpool.realisation.disclosure`.
         """
-        if sum(pool.sizes) - pool.sizes[party] == 1:
-            return True
         within = self.model.inputs_within
         others = pool.X[pool.owner != party]
         if not len(within) or not len(others):
             return False
-        scale = np.maximum(pool.X.std(axis=0), TINY)
+        # A column that is the same everywhere has no deviation to compare by, but a size.
+        scale = pool.X.std(axis=0)
+        scale = np.where(scale > 0, scale, np.maximum(np.abs(pool.X).max(axis=0), TINY))
         # Not to the byte: the centre of a cluster of one row is that row only up to rounding.
         return bool((cdist(within / scale, others / scale) < 1e-6).any())
+
+    @property
+    def worth(self) -> float:
+        """1/2 log|B|, B = L L^T."""
+        return float(np.log(np.diag(self.factor)).sum())
 
     def with_columns(self, columns: tuple[str, ...] | None) -> "WeightPosterior":
         """The same, for inputs of these names."""

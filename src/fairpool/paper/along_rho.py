@@ -118,7 +118,7 @@ def run_along_rho(
         verdicts = check_incentives(game, phi, rewards)
         # A new generator of the same seed: the standardised noise is the same for every rho.
         rng = np.random.default_rng([seed, 3])
-        models = realise(game, rewards, rng, noise="standardised", draws=draws)
+        models = realise(game, rewards, rng, noise="standardised", covariance="full", draws=draws)
         for i, model in enumerate(models):
             # A model without noise has one score, whatever is drawn.
             scores = np.broadcast_to(mnlp(y, *model.predict(X)), draws)

@@ -131,7 +131,9 @@ def _points(
         # The paper shows only rewards that satisfy individual rationality.
         if not check_incentives(game, used, rewards)["R4"].holds:
             continue
-        models = realise(game, rewards, noise_seed, noise="standardised", draws=DRAWS)
+        models = realise(
+            game, rewards, noise_seed, noise="standardised", covariance="full", draws=DRAWS
+        )
         for i, model in enumerate(models):
             # A model without noise has one score, whatever is drawn.
             scores = np.broadcast_to(mnlp(y_test, *model.predict(X_test)), DRAWS)

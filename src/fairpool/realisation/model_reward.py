@@ -11,6 +11,7 @@ from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError
 from fairpool.models import TrainedPosterior
 from fairpool.notes import warn_of
+from fairpool.realisation.disclosure import Exposure
 from fairpool.realisation.level import Level
 from fairpool.realisation.mechanism import Mechanism
 from fairpool.tables.arrays import FloatArray
@@ -33,6 +34,9 @@ class ModelReward:
         rho: The rho of the reward scheme, if known.
         encoding: How a table becomes the model's inputs, and predictions become the target's units,
             if known.
+        exposure: What its file would tell of small parties; None if nothing of others went in, or
+            if it came out of a file.
+        covariance_price: How many nats it costs that the covariance hides the others' inputs.
         for_evaluation: Whether it was trained on several draws of the noise, or on noise that is
             not nested: such a model must not leave the central party, and cannot be saved.
         known_noise: Whether the noise came from a seed or a generator that somebody gave, and so
@@ -47,6 +51,8 @@ class ModelReward:
     holds_inputs_of_others: bool = False
     rho: float | None = None
     encoding: TableEncoding | None = None
+    exposure: Exposure | None = None
+    covariance_price: float = 0.0
     for_evaluation: bool = False
     known_noise: bool = False
 

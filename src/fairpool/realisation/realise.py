@@ -4,14 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.errors import GameError, RewardError, shown
+from fairpool.errors import GameError, RewardError, cut, shown
+from fairpool.models import TrainedPosterior, WeightModel, WeightPosterior
+from fairpool.realisation.disclosure import Exposure
+from fairpool.realisation.hidden_covariance import Spread, hidden
 from fairpool.realisation.label_noise import LabelNoise
 from fairpool.realisation.level import check_targets
 from fairpool.realisation.mechanism import Mechanism
 from fairpool.realisation.mechanisms import mechanism_of
 from fairpool.realisation.model_reward import ModelReward
-from fairpool.tables.arrays import as_count, as_generator
+from fairpool.tables.arrays import FloatArray, as_count, as_generator
 from fairpool.values import Game, InformationGain
+
+COVARIANCES = ("hidden", "full")
 
 
 def realise(
@@ -22,6 +27,8 @@ def realise(
     noise: str = "nested",
     draws: int | None = None,
     mechanism: str | Mechanism | None = None,
+    covariance: str = "hidden",
+    public: FloatArray | None = None,
 ) -> tuple[ModelReward, ...]:
     """One model per party, worth exactly its reward: part of the others' data is hidden by noise.
 
@@ -41,6 +48,10 @@ def realise(
             then [t, draws].
         mechanism: Another way to weaken rewards than noise on labels, see
             `fairpool.realisation.mechanism`.
+        covariance: Of a model with weights: "hidden" tells little of the others' inputs (see
+            `fairpool.realisation.hidden_covariance`), "full" is as trained, and as in the paper.
+        public: Public inputs [m, p] that tell how data are spread, for a hidden covariance; without
+            them it is guessed, for standardised inputs.
 
     Returns:
         One `ModelReward` per party, in the parties' order.
@@ -53,19 +64,48 @@ def realise(
         raise GameError(f"{shown(game)} has no data to make models of; realise an InformationGain")
     levels = chosen.levels(game, rewards)
     draws = None if draws is None else as_count(draws, "draws", 1)
-    posteriors = chosen.release(game, levels, rng=as_generator(rng), draws=draws)
+    if covariance not in COVARIANCES:
+        raise RewardError(f'no covariance "{cut(str(covariance))}"; there are "hidden" and "full"')
+    trained = chosen.release(game, levels, rng=as_generator(rng), draws=draws)
+    spread = None
+    if covariance == "hidden" and isinstance(game.model, WeightModel):
+        spread = Spread.of(game.model, game.pool.inputs, public)
     models = []
     for i, (target, level) in enumerate(zip(np.asarray(rewards), levels, strict=True)):
+        posterior, price = trained[i], 0.0
+        if spread is not None:
+            assert isinstance(posterior, WeightPosterior)  # what a model with weights learns
+            own = game.pool.statistics[i].told
+            covered = hidden(posterior, own=own, M=spread.gram(own), value=level.value)
+            posterior, price = covered.posterior, covered.price
         models.append(
             ModelReward(
                 party=game.names[i],
                 target=float(target),
                 level=level,
                 mechanism=chosen,
-                posterior=posteriors[i],
-                holds_inputs_of_others=posteriors[i].shows_rows_of_others(game.pool, i),
+                posterior=posterior,
+                holds_inputs_of_others=posterior.shows_rows_of_others(game.pool, i),
+                exposure=_exposure(game, i, posterior=posterior) if level.tau else None,
+                covariance_price=price,
                 for_evaluation=draws is not None or chosen.for_evaluation,
                 known_noise=rng is not None,
             )
         )
     return tuple(models)
+
+
+def _exposure(game: InformationGain, i: int, *, posterior: TrainedPosterior) -> Exposure:
+    """What a file would tell of each other party."""
+    rows = {}
+    for j, party in enumerate(game.pool.parties):
+        if j == i or not len(party):
+            continue
+        shown = game.pool.rows[j]
+        rows[party.name] = len(np.unique(shown.X, axis=0)) if len(shown) else len(party)
+    return Exposure(
+        rows=rows,
+        weights=posterior.weight_count,
+        inputs=game.pool.inputs,
+        hidden=posterior.others is not None,
+    )

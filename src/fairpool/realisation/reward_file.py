@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 from fairpool.compute.files import write_atomically
 from fairpool.errors import RewardFileError, shown
 from fairpool.model_kinds import Stored, kind_in_file, kind_of
+from fairpool.models import TrainedPosterior
 from fairpool.realisation.encoding_codec import decode_encoding, encode_encoding
 from fairpool.realisation.mechanisms import mechanism_of
 from fairpool.realisation.model_reward import ModelReward
@@ -23,7 +24,7 @@ from fairpool.stored import number, text
 from fairpool.tables.arrays import FloatArray
 
 ENTRY = "fairpool"
-VERSION = 1
+VERSION = 2
 KEYS = {
     "version",
     "party",
@@ -80,6 +81,10 @@ def reward_bytes(reward: ModelReward, *, share_inputs: bool, known_noise: bool =
         )
     posterior = reward.posterior
     stored = kind_of(posterior.model).encode(posterior)
+    if reward.exposure is not None and not share_inputs:
+        problems = reward.exposure.problems()
+        if problems:
+            raise RewardFileError(*(f'the reward of "{reward.party}": {p}' for p in problems))
     encoding = None if reward.encoding is None else encode_encoding(reward.encoding)
     description = {
         "version": VERSION,
@@ -98,9 +103,9 @@ def reward_bytes(reward: ModelReward, *, share_inputs: bool, known_noise: bool =
     arrays = {}
     for name, tensor in stored.tensors.items():
         arrays[name] = np.array(tensor, dtype=np.float64, order="C")
-    description["sha256"] = _digest(arrays)
-    entry = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    content: bytes = safetensors.numpy.save(arrays, metadata={ENTRY: entry})
+    description["sha256"] = _digest(description, arrays)
+    metadata = {ENTRY: _canonical(description)}
+    content: bytes = safetensors.numpy.save(arrays, metadata=metadata)
     return content
 
 
@@ -137,11 +142,7 @@ def decode_reward(content: bytes, name: str) -> ModelReward:
     except (SafetensorError, UnicodeDecodeError) as error:
         raise _not_a_reward(name, error) from None
     try:
-        if description.get("version") != VERSION:
-            raise RewardFileError(
-                f"it has version {shown(description.get('version'))}, this fairpool reads version"
-                f" {VERSION}; update fairpool"
-            )
+        _check_version(description.get("version"))
         return _decode(description, tensors)
     except (
         KeyError,
@@ -154,6 +155,19 @@ def decode_reward(content: bytes, name: str) -> ModelReward:
     ) as error:
         what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise RewardFileError(f"{name}: not a usable reward file: {what}") from None
+
+
+def _check_version(version: Any) -> None:
+    if version == 1:
+        raise RewardFileError(
+            "it has version 1, which tells its holder more about other parties than it should, and"
+            " is no longer read; ask the operator for a new one"
+        )
+    if version != VERSION:
+        raise RewardFileError(
+            f"it has version {shown(version)}, this fairpool reads version {VERSION};"
+            " update fairpool"
+        )
 
 
 def _not_a_reward(name: str, error: Exception) -> RewardFileError:
@@ -191,16 +205,14 @@ def _metadata(content: bytes) -> dict[str, str]:
 
 
 def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
+    if d["sha256"] != _digest(d, tensors):
+        raise RewardFileError("it is not as it was written: it was edited, or damaged")
     mechanism = mechanism_of(text(d.get("mechanism", DEFAULT_MECHANISM)))
     # What a mechanism writes depends on it alone: any level's entries have the same names.
     known = KEYS | set(mechanism.encode(mechanism.decode(d)))
     unknown = set(d) - known
     if unknown:
         raise RewardFileError(f"it has the unknown entry {shown(sorted(unknown)[0])}")
-    if d["sha256"] != _digest(tensors):
-        raise RewardFileError(
-            "its arrays are not those it was written with; it was changed or damaged"
-        )
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise RewardFileError(f'tensor "{name}" has values that are not finite')
@@ -209,12 +221,14 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
     columns = None if d["columns"] is None else tuple(text(name) for name in d["columns"])
     _check_inputs("inputs", encoding.features if encoding else None, posterior.inputs)
     _check_inputs("columns", columns, posterior.inputs)
+    level = mechanism.decode(d)
+    _check_worth(posterior, level.value)
     if not isinstance(d["holds_inputs_of_others"], bool):
         raise RewardFileError("holds_inputs_of_others must be true or false")
     return ModelReward(
         party=text(d["party"]),
         target=number(d["target"], "target", least=0),
-        level=mechanism.decode(d),
+        level=level,
         mechanism=mechanism,
         posterior=posterior.with_columns(columns),
         holds_inputs_of_others=d["holds_inputs_of_others"],
@@ -223,18 +237,35 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
     )
 
 
+def _check_worth(posterior: TrainedPosterior, stated: float) -> None:
+    """Refuse a worth that the model does not have.
+
+    That of a Gaussian process takes a factorisation of all its rows, and is taken as it is.
+    """
+    if posterior.weight_count and abs(posterior.worth - stated) > 1e-6 * max(stated, 1.0):
+        raise RewardFileError(
+            f"it says that it is worth {stated:.6g} nats, but its model is worth"
+            f" {posterior.worth:.6g}"
+        )
+
+
 def _check_inputs(what: str, names: tuple[str, ...] | None, inputs: int) -> None:
     if names is not None and len(names) != inputs:
         raise RewardFileError(f"it describes {len(names)} {what} for a model of {inputs}")
 
 
-def _digest(tensors: dict[str, FloatArray]) -> str:
-    """A fingerprint of all arrays, with their names and shapes."""
-    digest = hashlib.sha256()
+def _digest(description: dict[str, Any], tensors: dict[str, FloatArray]) -> str:
+    """A fingerprint of all that the file says, and of its arrays with their names and shapes."""
+    said = {name: entry for name, entry in description.items() if name != "sha256"}
+    digest = hashlib.sha256(_canonical(said).encode())
     for name in sorted(tensors):
         digest.update(f"{name} {tensors[name].shape}\n".encode())
         digest.update(np.ascontiguousarray(tensors[name], dtype="<f8").tobytes())
     return digest.hexdigest()
+
+
+def _canonical(description: dict[str, Any]) -> str:
+    return json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _refuse_constant(name: str) -> None:

@@ -48,6 +48,7 @@ def _party(outcome: Outcome, i: int) -> dict[str, Any]:
         "benefit_ratio": _finite(outcome.scheme.benefit_ratios(outcome.asked)[i]),
         "realised": model.value,
         **model.mechanism.encode(model.level),
+        "covariance_price": model.covariance_price,
         "label_residual": residual,
         "explanation": sentence(outcome, i),
     }

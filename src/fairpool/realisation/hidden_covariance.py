@@ -1,0 +1,186 @@
+"""A covariance that tells little of the others' inputs, and is worth exactly as much.
+
+The precision of a model with weights is B = I + P_i + P_others, and noise on labels does not touch
+P_others: whoever receives B subtracts what is its own, and has the others' Gram matrix, from which
+rows of small parties can be computed. So the precision that is handed out is
+
+    Bt = I + P_i + kappa M
+
+with M a Gram matrix that the recipient could have made up itself (`Spread`), and kappa such that
+the information gain 1/2 log|Bt| is r_i. The weights' mean stays that of the model trained on D_i^r.
+
+Differs from the paper: there, the recipient sees D_i^r itself. The price is that predicted
+variances are those of data spread as M says: KL = (tr(Bt B^-1) - d) / 2 nats.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cho_solve, eigh, solve_triangular
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from fairpool.linear_algebra.cholesky import lower_factor
+from fairpool.models import WeightModel, WeightPosterior
+from fairpool.notes import Note
+from fairpool.parties import Told
+from fairpool.realisation.model_reward import ModelReward
+from fairpool.tables.arrays import FloatArray
+from fairpool.tables.made_up import HALF_WIDTH, evenly_spread
+
+AROUND = 0.7
+"""How far made-up inputs lie from inducing points, in deviations of the points themselves.
+
+On the example's data anything from 0.5 to 1 costs about the same.
+"""
+
+LEAST_TAIL = 1e-4
+"""No made-up input is further out than one in so many normal numbers."""
+
+SHARE_OF_MADE_UP = 0.02
+"""Of made-up inputs, where the recipient's own rows tell better how columns go together."""
+
+NEWTON_STEPS = 3
+"""That make kappa exact; each doubles the number of right digits."""
+
+HIGH_PRICE = 0.05
+"""Of what a party gains: beyond it, the operator is told what hiding costs."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HiddenCovariance:
+    """A posterior to be handed out.
+
+    Attributes:
+        posterior: The same mean, with a covariance that tells little of the others' inputs.
+        price: How much worse it is, in nats (KL from the posterior that was trained).
+    """
+
+    posterior: WeightPosterior
+    price: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Spread:
+    """How data may be spread, by what a recipient knows anyway.
+
+    Attributes:
+        public: The mean Gram matrix of inputs that anybody could have made up [d, d].
+        share: How much of M is that; the rest is the mean Gram matrix of the recipient's own rows.
+    """
+
+    public: FloatArray
+    share: float
+
+    @classmethod
+    def of(cls, model: WeightModel, inputs: int, public: FloatArray | None) -> "Spread":
+        """From public data where there are some, or from inducing points: the file has them.
+
+        A model without either knows nothing of how its inputs go together, but the recipient's own
+        rows do: with made-up inputs alone, a linear model of correlated columns would lose more
+        than the recipient gains.
+
+        Args:
+            model: The model.
+            inputs: Number p of input columns.
+            public: Public inputs [m, p], if there are some.
+        """
+        if public is not None and len(public):
+            return cls(public=_mean_gram(model, public), share=1.0)
+        unit = evenly_spread(inputs)
+        within = model.inputs_within
+        if len(within) > 1:
+            # Around each inducing point, as wide as there are gaps between them.
+            deviation = AROUND * within.std(axis=0)
+            places = within[np.arange(len(unit)) % len(within)]
+            cloud = places + deviation * ndtri(np.clip(unit, LEAST_TAIL, 1 - LEAST_TAIL))
+            return cls(public=_mean_gram(model, cloud), share=1.0)
+        box = (2 * unit - 1) * HALF_WIDTH
+        return cls(public=_mean_gram(model, box), share=SHARE_OF_MADE_UP)
+
+    def gram(self, own: Told) -> FloatArray:
+        """M for a recipient [d, d], by what its own data tell."""
+        told = float(np.trace(own.precision))
+        if not told or self.share == 1:
+            return self.public
+        own_gram = own.precision / told * np.trace(self.public)
+        return np.asarray((1 - self.share) * own_gram + self.share * self.public)
+
+
+def _mean_gram(model: WeightModel, X: FloatArray) -> FloatArray:
+    """A^T A / m of some inputs' whitened features A [d, d]."""
+    A = model.whitened_features(X)
+    return A.T @ A / len(A)
+
+
+def hidden(
+    posterior: WeightPosterior, *, own: Told, M: FloatArray, value: float
+) -> HiddenCovariance:
+    """The same mean, and a precision made of the recipient's own data and M alone.
+
+    Args:
+        posterior: Trained on D_i^r.
+        own: What the recipient's own data tell.
+        M: From `Spread`.
+        value: r_i, what the reward is worth.
+    """
+    R = np.eye(len(M)) + own.precision
+    others = _kappa(R, M, value) * M
+    factor = lower_factor(R + others)
+    moment = factor @ (factor.T @ posterior.weights) - _as_wide(own.moment, posterior.weights)
+    ratio = solve_triangular(posterior.factor, factor, lower=True, check_finite=False)
+    return HiddenCovariance(
+        posterior=replace(posterior, factor=factor, others=Told(others, moment)),
+        price=0.5 * (float(np.square(ratio).sum()) - len(M)),
+    )
+
+
+def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
+    """kappa with 1/2 log|R + kappa M| = value: the left side increases without bound."""
+    more = value - float(np.log(np.diag(lower_factor(R))).sum())
+    if more <= 0:
+        return 0.0
+    eigenvalues = np.maximum(eigh(M, R, eigvals_only=True, check_finite=False), 0.0)
+
+    def excess(log_kappa: float) -> float:
+        return 0.5 * float(np.log1p(np.exp(log_kappa) * eigenvalues).sum()) - more
+
+    # 1/2 log(1 + kappa l) of the largest eigenvalue alone would be enough, or the sum of all too
+    # little: kappa lies between.
+    largest = float(np.log(eigenvalues.max()))
+    high = 2 * more - largest + 1
+    low = np.log(2 * more / eigenvalues.sum()) - 1
+    kappa = float(np.exp(brentq(excess, low, high, xtol=1e-15, rtol=4 * np.finfo(float).eps)))
+    # Small eigenvalues are not exact where units differ much; the log-determinant itself is.
+    for _ in range(NEWTON_STEPS):
+        L = lower_factor(R + kappa * M)
+        too_much = float(np.log(np.diag(L)).sum()) - value
+        slope = 0.5 * kappa * float(cho_solve((L, True), M, check_finite=False).trace())
+        kappa *= float(np.exp(-too_much / slope))
+    return kappa
+
+
+def _as_wide(moment: FloatArray, weights: FloatArray) -> FloatArray:
+    """A moment [d] for each of k sets of labels, where there are several."""
+    return moment if weights.ndim == 1 else moment[:, None]
+
+
+def price_notes(models: Sequence[ModelReward], alone: FloatArray) -> list[Note]:
+    """Where hiding the others' inputs costs more than a small part of what a party gains.
+
+    Args:
+        models: The rewards.
+        alone: v_i [n].
+    """
+    notes = []
+    for model, v_i in zip(models, alone, strict=True):
+        gain = model.value - float(v_i)
+        if gain > 0 and model.covariance_price > HIGH_PRICE * gain:
+            text = (
+                f'the model of "{model.party}" loses {model.covariance_price:.3g} of the'
+                f" {gain:.3g} nats that it gains, since its covariance hides where the others' data"
+                ' are; use covariance = "full" if all parties are large enough, or fewer weights'
+            )
+            notes.append(Note(code="costly covariance", party=model.party, text=text))
+    return notes

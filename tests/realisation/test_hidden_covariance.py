@@ -1,0 +1,159 @@
+"""A covariance that hides the others' inputs: worth as much, and what attacks get from it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import least_squares
+
+import fairpool as fp
+from fairpool.parties import Told
+from fairpool.realisation.disclosure import Exposure
+from fairpool.realisation.hidden_covariance import Spread, hidden
+from tests.support.examples import MODELS, P, make_parties
+
+WEIGHTS = [name for name, model in MODELS.items() if hasattr(model, "summarise")]
+
+
+def realised(name, sizes=(30, 25, 40), covariance="hidden", share=0.5):
+    game = fp.InformationGain(MODELS[name], make_parties(sizes, 1))
+    rewards = game.alone + share * (game.total - game.alone)
+    return game, fp.realise(game, rewards, None, covariance=covariance)
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_it_is_worth_exactly_the_reward_and_predicts_the_same_means(name, share):
+    game, models = realised(name, share=share)
+    X = np.random.default_rng(0).standard_normal((9, P))
+    rewards = game.alone + share * (game.total - game.alone)
+    rng = np.random.default_rng(5)
+    full = fp.realise(game, rewards, np.random.default_rng(5), covariance="full")
+    models = fp.realise(game, rewards, rng)
+    for i, (ours, trained) in enumerate(zip(models, full, strict=True)):
+        assert ours.posterior.worth == pytest.approx(rewards[i], rel=1e-9)
+        np.testing.assert_allclose(ours.predict(X)[0], trained.predict(X)[0], rtol=1e-9, atol=1e-9)
+        assert ours.covariance_price >= -1e-9
+        assert trained.covariance_price == 0
+
+
+@given(st.integers(1, 6), st.floats(1e-6, 50), st.integers(0, 10**6))
+def test_kappa_is_found_for_any_reward(d, more, seed):
+    rng = np.random.default_rng(seed)
+    A, C = rng.standard_normal((2, 2 * d, d)) * 10.0 ** rng.uniform(-2, 2, (2, 1, d))
+    model = fp.BayesianLinearRegression(0.5, bias=False)
+    own = Told(A.T @ A, rng.standard_normal(d))
+    alone = 0.5 * np.linalg.slogdet(np.eye(d) + own.precision)[1]
+    trained = model.posterior_from_moments(own.precision + C.T @ C, own.moment, d)
+    covered = hidden(trained, own=own, M=C.T @ C, value=alone + more)
+    assert covered.posterior.worth == pytest.approx(alone + more, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["sparse", "blr"])
+def test_what_stands_for_the_others_lets_the_recipient_add_rows_of_its_own(name):
+    """With h and kappa M, the recipient's model is made anew from its own rows, old and new."""
+    game, models = realised(name)
+    reward, own = models[0], game.pool.statistics[0].told
+    others = reward.posterior.others
+    again = game.model.posterior_from_moments(
+        own.precision + others.precision, own.moment + others.moment, P
+    )
+    np.testing.assert_allclose(again.weights, reward.posterior.weights, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(again.factor, reward.posterior.factor, rtol=1e-10, atol=1e-12)
+
+
+def others_gram(reward, own):
+    """The attack: the precision, less the prior's and one's own."""
+    L = reward.posterior.factor
+    return L @ L.T - np.eye(len(L)) - own.precision
+
+
+@pytest.mark.parametrize("covariance", ["full", "hidden"])
+def test_attack_the_others_second_moments(covariance):
+    """From a full covariance they come out exactly, whatever the noise; from a hidden one not."""
+    game, models = realised("blr", sizes=(60, 60), covariance=covariance)
+    own = game.pool.statistics[0].told
+    s2 = game.model.noise_variance
+    guess = others_gram(models[0], own) * (s2 + models[0].eta)
+    truth = game.pool.statistics[1].gram
+    error = np.abs(guess - truth).max() / np.abs(truth).max()
+    assert error < 1e-9 if covariance == "full" else error > 0.2
+
+
+@pytest.mark.parametrize("covariance", ["full", "hidden"])
+def test_attack_rows_by_least_squares_on_the_features(covariance):
+    """Twelve rows of two inputs, 14 inducing points: a full covariance gives them away."""
+    rng = np.random.default_rng(2)
+    U = rng.uniform(-2, 2, (14, 2))
+    from sklearn.gaussian_process.kernels import RBF
+
+    model = fp.SparseGaussianProcess(RBF(0.8), 0.1, U)
+    X = rng.uniform(-1.5, 1.5, (12, 2))
+    parties = [
+        fp.Party("a", rng.uniform(-2, 2, (40, 2)), rng.standard_normal(40)),
+        fp.Party("b", X, rng.standard_normal(12)),
+    ]
+    game = fp.InformationGain(model, parties)
+    rewards = game.alone + 0.6 * (game.total - game.alone)
+    reward = fp.realise(game, rewards, None, covariance=covariance)[0]
+    told = others_gram(reward, game.pool.statistics[0].told) * (0.1 + reward.eta)
+
+    def misfit(flat):
+        A = model.whitened_features(flat.reshape(-1, 2))
+        return (A.T @ A - told)[np.triu_indices(14)]
+
+    best = np.inf
+    for start in range(6):
+        guess = least_squares(misfit, np.random.default_rng(start).uniform(-1.5, 1.5, 24))
+        rows = guess.x.reshape(-1, 2)
+        distance = np.linalg.norm(rows[:, None] - X, axis=2)
+        best = min(best, float(np.median(distance.min(axis=0))))
+    assert best < 1e-4 if covariance == "full" else best > 0.05
+
+
+def test_small_parties_are_not_written_to_files(tmp_path):
+    _, models = realised("sparse", sizes=(30, 5, 40))
+    with pytest.raises(ValueError, match='party "p1" has 5 distinct row') as caught:
+        models[0].save(tmp_path / "r")
+    assert "needs 10 of every party" in str(caught.value)
+    assert not list(tmp_path.iterdir())
+    models[0].save(tmp_path / "agreed", share_inputs=True)
+    models[1].save(tmp_path / "r")  # the others are large enough
+
+
+@pytest.mark.parametrize(
+    ("hidden_", "weights", "inputs", "fewest"),
+    [(True, 40, 11, 10), (True, 40, 1, 60), (False, 5, 4, 15), (False, 40, 10, 246)],
+)
+def test_the_bounds(hidden_, weights, inputs, fewest):
+    def problems(rows):
+        return Exposure(rows={"b": rows}, weights=weights, inputs=inputs, hidden=hidden_).problems()
+
+    assert problems(fewest) == []
+    (text,) = problems(fewest - 1)
+    assert f"needs {fewest} of every party" in text
+    assert ('covariance = "hidden"' in text) is not hidden_
+
+
+def test_a_row_that_is_there_twice_counts_once(tmp_path):
+    parties = make_parties([30, 30], 1)
+    copied = fp.Party("p1", np.tile(parties[1].X[:6], (5, 1)), np.tile(parties[1].y[:6], 5))
+    game = fp.InformationGain(MODELS["blr"], [parties[0], copied])
+    reward = fp.realise(game, (game.alone + game.total) / 2, None)[0]
+    with pytest.raises(ValueError, match='party "p1" has 6 distinct row'):
+        reward.save(tmp_path / "r")
+
+
+def test_the_spread_of_public_data_is_taken_where_there_are_some():
+    model = MODELS["blr"]
+    X = np.random.default_rng(0).standard_normal((500, P)) * [1, 5, 0.1]
+    spread = Spread.of(model, P, X)
+    assert spread.share == 1
+    A = model.whitened_features(X)
+    np.testing.assert_allclose(spread.public, A.T @ A / 500)
+
+
+def test_a_covariance_that_there_is_not_is_refused():
+    game = fp.InformationGain(MODELS["blr"], make_parties([5, 6], 0))
+    with pytest.raises(ValueError, match='no covariance "foggy"; there are "hidden" and "full"'):
+        fp.realise(game, [game.total] * 2, None, covariance="foggy")
