@@ -353,7 +353,7 @@ def test_dtc_with_every_input_inducing_equals_the_gp_at_tiny_noise(noise):
 def test_a_single_row_of_the_others_is_known_from_the_precision_and_said_so(tmp_path):
     a = make_parties([9], 0)[0]
     game = fp.InformationGain(MODELS["blr"], [a, fp.Party("one", [[3.25, -1.5, 1.0]], [2.0])])
-    reward, _ = fp.realise(game, (game.alone + game.total) / 2, 0)
+    reward, _ = fp.realise(game, (game.alone + game.total) / 2, None)
     with pytest.raises(ValueError, match='party "one" has 1 distinct row'):
         reward.save(tmp_path / "r")
 

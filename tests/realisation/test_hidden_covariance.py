@@ -1,5 +1,7 @@
 """A covariance that hides the others' inputs: worth as much, and what attacks get from it."""
 
+import struct
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ import fairpool as fp
 from fairpool.parties import Told
 from fairpool.realisation.disclosure import Exposure
 from fairpool.realisation.hidden_covariance import Spread, hidden
+from fairpool.realisation.reward_file import decode_reward, reward_bytes
 from tests.support.examples import MODELS, P, make_parties
 
 WEIGHTS = [name for name, model in MODELS.items() if hasattr(model, "summarise")]
@@ -109,6 +112,17 @@ def test_attack_rows_by_least_squares_on_the_features(covariance):
         distance = np.linalg.norm(rows[:, None] - X, axis=2)
         best = min(best, float(np.median(distance.min(axis=0))))
     assert best < 1e-4 if covariance == "full" else best > 0.05
+
+
+def test_a_file_holds_no_last_weights():
+    """The network's own last layer predicts from everybody's exact labels, whatever the reward."""
+    _, models = realised("network", sizes=(30, 30, 30), share=0.1)
+    network = MODELS["network"].features
+    content = reward_bytes(models[0], share_inputs=False)
+    assert b"last_weights" not in content
+    for weight in network.last_weights:
+        assert struct.pack("<d", weight) not in content
+    assert decode_reward(content, "file").posterior.model.features.last_weights is None
 
 
 def test_small_parties_are_not_written_to_files(tmp_path):

@@ -86,7 +86,7 @@ def test_the_command_has_no_seed(folder, tmp_path):
 
 @pytest.mark.parametrize("rng", [0, SEED, np.random.default_rng(), np.random.default_rng(3)])
 def test_what_was_drawn_from_a_given_rng_is_not_saved_by_mistake(rng, tmp_path):
-    parties = make_parties([9, 8], 0)
+    parties = make_parties([12, 11], 0)
     reward = fp.collaborate(parties, EXAMPLES["blr"], rho=0.5, rng=rng).models[0]
     assert reward.known_noise
     with pytest.raises(
