@@ -137,7 +137,7 @@ def collaboration_of(
     public: FloatArray | None = None,
 ) -> Collaboration:
     """What `collaborate` does, with notes instead of warnings; the workers keep their own notes."""
-    as_generator(rng)  # what is none is refused before anything is computed
+    as_generator(rng)  # so that a wrong one is refused before anything is computed
     concept = concept_of(contributions)
     problems = settings_without_meaning(concept, evaluations=evaluations, precision=precision)
     if problems:

@@ -65,8 +65,10 @@ def refuse_sums_beyond(summary: "PartySummary", bounds: FeatureBounds) -> None:
         summary: The sums.
         bounds: What one row's features can be.
     """
+    if not summary.rows:  # then all sums are 0, as was refused otherwise
+        return
     where = f'the summary of "{summary.name}"'
-    largest = summary.rows * bounds.largest if summary.rows else 0.0
+    largest = summary.rows * bounds.largest
     trace = float(np.trace(summary.gram))
     if trace > largest * (1 + COUNTING):
         raise DataError(
