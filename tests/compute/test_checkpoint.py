@@ -28,7 +28,7 @@ def stopped_project(folder):
     project(
         folder, model=EXACT_GP, sizes=(8,) * 9, rewards="share_inputs = true", suffix=".parquet"
     )
-    done = run_and_die(signal.SIGKILL, 5, "os.rename .", ["run", folder, "--seed", "1"])
+    done = run_and_die(signal.SIGKILL, 5, "os.rename .", ["run", folder])
     assert done.returncode == -signal.SIGKILL
     return folder
 
@@ -44,7 +44,7 @@ def test_edited_values_are_not_used_and_the_operator_is_told(tmp_path):
     for file in arrays:
         # Nothing that looks odd: these coalitions are worth a little more.
         np.save(file, 1.01 * np.load(file))
-    resumed = fairpool("run", folder, "--seed", "1", "--resume", "--json")
+    resumed = fairpool("run", folder, "--resume", "--json")
     assert resumed.returncode == 0, resumed.stderr
     result = json.loads(resumed.stdout)
     fresh = finished_run(folder).collaboration
