@@ -1,12 +1,24 @@
 """Errors echo what was given, but never all of something large."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, CompoundKernel
 
 import fairpool as fp
 from fairpool.consortium.configuration import load_configuration
-from fairpool.errors import LONGEST_ECHO, FairpoolError, cut, shown
+from fairpool.errors import (
+    LONGEST_ECHO,
+    DataError,
+    FairpoolError,
+    cut,
+    is_printable,
+    printable,
+    shown,
+)
 from fairpool.model_kinds.kernel_expression import parse_kernel
 
 MANY = np.linspace(0, 1, 999)  # numpy itself cuts only what has more than a thousand numbers
@@ -125,3 +137,57 @@ def test_a_configuration_error_echoes_no_more(tmp_path, key, value):
     with pytest.raises(FairpoolError, match=r"\.\.\.") as caught:
         load_configuration(tmp_path)
     assert len(str(caught.value)) < 400 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\x1b[2J", r"\x1b[2J"),
+        ("a\nerror: b\r\t\x00", r"a\nerror: b\r\t\x00"),
+        ("\x9b2J\x85", r"\x9b2J\x85"),  # the eight-bit form of ESC [, and of a new line
+        ("a\u2028b\u2029", r"a\u2028b\u2029"),
+        ("vsc\u202eexe.csv\u2066", r"vsc\u202eexe.csv\u2066"),
+        ("a\u200bb\ufeff\u00ad", r"a\u200bb\ufeff\xad"),
+        ("\U000e0041", r"\U000e0041"),  # a letter that has no shape
+        ("p\udcff.csv", r"p\udcff.csv"),  # a byte of a file name that is no text
+        ("\ue000", r"\ue000"),  # of private use: every font shows another shape
+    ],
+)
+def test_what_cannot_be_seen_is_written_out(text, expected):
+    assert printable(text) == expected
+    assert not is_printable(text)
+    assert str(DataError(text)) == expected
+    assert DataError(text).args == (text,)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "age", "Hôpital n°\u00a05", "می\u200cخواهم", "病院\u3000北", "👩\u200d⚕️", "a\\x1b"]
+)
+def test_what_has_a_shape_is_shown_as_it_is(text):
+    assert printable(text) == text
+    assert is_printable(text)
+
+
+@given(st.text(st.characters()))
+def test_nothing_is_shown_that_a_terminal_obeys(text):
+    once = printable(text)
+    assert printable(once) == once
+    assert len(once.splitlines()) <= 1
+    assert not [sign for sign in once if sign < " " or "\x7f" <= sign < "\xa0"]
+    once.encode()  # no half of a pair
+
+
+def test_no_party_has_a_name_that_cannot_be_shown(tmp_path):
+    for name in ("a\x1b[2J", "a\u202eb", "a\nb"):
+        with pytest.raises(FairpoolError, match="cannot be shown"):
+            fp.Party(name, X, X[:, 0])
+        with pytest.raises(FairpoolError, match="cannot be shown"):
+            fp.TableGame([0, 7, 5, 8], names=[name, "b"])
+        summary = fp.BayesianLinearRegression(0.1).summarise(PARTIES[0])
+        with pytest.raises(FairpoolError, match="cannot be shown"):
+            fp.InformationGain(fp.BayesianLinearRegression(0.1), [replace(summary, name=name)])
+        escaped = "".join(f"\\u{ord(sign):04x}" for sign in name)
+        text = f'target = "y"\n[[parties]]\nname = "{escaped}"\ndata = "a.csv"\n'
+        (tmp_path / "collaboration.toml").write_text(text)
+        with pytest.raises(FairpoolError, match="has a control character; use letters"):
+            load_configuration(tmp_path)

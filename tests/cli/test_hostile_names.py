@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 import typer
@@ -170,6 +171,33 @@ def test_what_is_said_is_said_as_it_is(capsys):
     """Neither markup nor names of pictures mean anything in a name."""
     Screen(quiet=False, as_json=False).say("[red] :skull: \x1b[31m")
     assert capsys.readouterr().out == "[red] :skull: \\x1b[31m\n"
+
+
+SHOW = """
+import sys
+from fairpool.cli.screen import Screen
+from fairpool.notes import Note
+text = sys.argv[1]
+show = Screen(quiet=False, as_json=False)
+show.say(text)
+show.describe({"reward for": text, "worth": "1 nat"})
+show.warn([Note(code="x", text=text)])
+with show.progress() as progress:
+    for done in range(3):
+        progress(text, done, 3)
+Screen(quiet=False, as_json=True).give({text: text})
+"""
+
+
+def test_the_screen_shows_any_text_and_obeys_none():
+    blanks = "A" + " " * 70 + "worth:      1e+09 nats"
+    for text in (EVERYTHING, blanks):
+        code, output = on_a_terminal("-c", SHOW, text, program=sys.executable)
+        assert code == 0
+        check_that_nothing_is_obeyed(output)
+        described = OUR_SEQUENCES.sub(b"", output).decode().split("reward for:")[1]
+        entries = [line for line in described.split("\r\n") if line.startswith("worth:")]
+        assert entries[0].split() == ["worth:", "1", "nat"]
 
 
 def test_signs_of_other_scripts_are_shown_as_they_are(tmp_path):

@@ -12,7 +12,7 @@ from tests.support.projects import fairpool, prepared, project, table, write
 
 def project_of_folders(folder):
     """Two parties, each with a folder of its own, and a secret of the operator's elsewhere."""
-    project(folder, sizes=(20, 15))
+    project(folder, sizes=(40, 30))
     text = (folder / "collaboration.toml").read_text()
     for number in range(2):
         (folder / f"from_{number}").mkdir()
@@ -67,13 +67,13 @@ def test_a_link_within_a_partys_own_folder_is_followed(tmp_path):
     (folder / "from_0" / "versions").mkdir()
     shutil.move(folder / "from_0" / "a.csv", folder / "from_0" / "versions" / "1.csv")
     (folder / "from_0" / "a.csv").symlink_to("versions/1.csv")
-    assert [party.rows for party in prepared(folder).parties] == [20, 15]
+    assert [party.rows for party in prepared(folder).parties] == [40, 30]
 
 
 def test_a_project_that_is_itself_behind_a_link_is_no_link_out(tmp_path):
     folder = project_of_folders(tmp_path / "p")
     (tmp_path / "shortcut").symlink_to(folder)
-    assert [party.rows for party in prepared(tmp_path / "shortcut").parties] == [20, 15]
+    assert [party.rows for party in prepared(tmp_path / "shortcut").parties] == [40, 30]
 
 
 @pytest.mark.parametrize("pattern", ["{}/secret/patients.csv", "{}/secret", "{}/s*t/*.csv"])
@@ -108,4 +108,4 @@ def test_brackets_in_the_name_of_the_projects_folder_mean_themselves(tmp_path):
     folder = project_of_folders(tmp_path / "p[1]")
     text = (folder / "collaboration.toml").read_text()
     (folder / "collaboration.toml").write_text(text.replace('"from_0"', '"from_0/*.csv"'))
-    assert [party.rows for party in prepared(folder).parties] == [20, 15]
+    assert [party.rows for party in prepared(folder).parties] == [40, 30]

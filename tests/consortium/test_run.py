@@ -663,6 +663,6 @@ def test_files_are_rendered_without_a_disk_and_written_as_they_are(tmp_path):
         os.umask(before)
     written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert {str(path.relative_to(tmp_path / "out")): path.read_bytes() for path in written} == files
-    assert {path.stat().st_mode & 0o777 for path in written} == {0o644}
+    assert {path.stat().st_mode & 0o777 for path in written} == {0o600}
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -36,7 +36,7 @@ def check_that_none_is_a_formula(header):
 
 def test_a_partys_name_is_no_formula_in_values_csv(tmp_path):
     names = [*FORMULAS, "A;=1+1", 'A";=1+1;"']
-    folder = project(tmp_path / "p", sizes=(5,) * len(names))
+    folder = project(tmp_path / "p", sizes=(60,) * len(names))
     text = (folder / "collaboration.toml").read_text()
     for number, name in enumerate(names):
         text = text.replace(f'"Party {number}"', f"'''{name}'''")
@@ -52,7 +52,7 @@ def test_a_partys_name_is_no_formula_in_values_csv(tmp_path):
 
 
 def test_the_targets_name_is_no_formula_among_predictions(tmp_path):
-    folder = project(tmp_path / "p", sizes=(12, 9))
+    folder = project(tmp_path / "p", sizes=(40, 30))
     assert fairpool("run", folder, "--quiet").returncode == 0
     reward = folder / "result" / "parties" / "Party-1" / "reward.safetensors"
     for number, name in enumerate([*FORMULAS, "y;=1+1", "\t=1+1", f"y{EVERYTHING}"]):

@@ -58,7 +58,7 @@ def run_under_umask(umask, *arguments):
 
 @pytest.mark.parametrize("umask", ["000", "022", "077"])
 def test_all_output_is_for_the_operator_alone_whatever_the_umask(tmp_path, umask):
-    folder = project(tmp_path / "p", sizes=(12, 9))
+    folder = project(tmp_path / "p", sizes=(40, 30))
     out = tmp_path / "new" / "deep" / "out"
     done = run_under_umask(umask, "run", folder, "--out", out, "--quiet")
     assert done.returncode == 0, done.stderr

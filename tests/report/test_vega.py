@@ -107,7 +107,7 @@ def test_a_folder_that_may_not_be_written_to_is_no_error(folder, made, monkeypat
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("fairpool.compute.files.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("fairpool.compute.files.create", refuse)
     assert "<\\/script" in script_of_a_new_process()
     assert list(folder.iterdir()) == []
 

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from threadpoolctl import threadpool_limits
 
 from fairpool.compute.checkpoint import Checkpoint
+from fairpool.compute.files import create
 from fairpool.errors import ClusterError, DataError, shown
 from fairpool.notes import Note, warn_of
 
@@ -277,7 +278,7 @@ class _File:
         placed = cls(folder / "shared")
         # The folder goes when nothing here refers to it any longer.
         weakref.finalize(placed, shutil.rmtree, folder, ignore_errors=True)
-        with placed.path.open("wb") as file:
+        with create(placed.path) as file:
             pickle.dump(thing, file, protocol=5)
         return placed
 
