@@ -5,6 +5,7 @@ import pytest
 
 from fairpool.consortium.configuration import ConfigurationError, file_format, load_configuration
 from fairpool.consortium.example import CONFIGURATION
+from fairpool.consortium.limits import Limits
 from fairpool.model_kinds import KINDS
 from tests.support.projects import project
 
@@ -53,10 +54,12 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
     values = tomllib.loads(setting.sub("", CONFIGURATION))
     found = FORMAT.model_validate(values)
     given = {key for key, value in values.items() if isinstance(value, dict)}
-    assert given == {"categorical", "model", "public", "test", "rewards", "valuation"}
-    for name in ("model", "rewards", "valuation"):
+    sections = {"model", "public", "test", "rewards", "valuation", "limits"}
+    assert given == {"categorical", *sections}
+    for name in ("model", "rewards", "valuation", "limits"):
         assert getattr(found, name).model_fields_set == set(type(getattr(found, name)).model_fields)
     assert found.valuation.contributions == "shapley"
+    assert found.limits == Limits()
 
 
 @pytest.mark.parametrize(

@@ -419,7 +419,8 @@ def test_large_whole_numbers_are_read_from_parquet_as_from_csv(tmp_path):
     features = {}
     for suffix in (".csv", ".parquet"):
         folder = project(tmp_path / suffix[1:], suffix=suffix)
-        write(folder / f"p0{suffix}", table(40, 0).set_column(0, "x", times))
+        for name in ("p0", "p1", "p2"):
+            write(folder / f"{name}{suffix}", table(40, 0).set_column(0, "x", times))
         features[suffix] = prepared(folder).encoding
     assert features[".csv"] == features[".parquet"]
 

@@ -324,7 +324,7 @@ def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind)
         61.987654,
         "CANARYLEVEL",
     )
-    own["x"][7] = 1234567.125  # an outlier, alone in its cluster
+    own["x"][7] = 123.4567125  # an outlier, alone in its cluster
     write(tmp_path / "p1.csv", pa.table(own))
     text = (folder / "collaboration.toml").read_text().replace('"Party 1"', '"CANARYNAME"')
     (folder / "collaboration.toml").write_text(text)
@@ -340,10 +340,10 @@ def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind)
         b"7.1234567",
         b"3.7654321",
         b"61.987654",
-        b"1234567.125",
+        b"123.4567125",
     ]
     label = (61.987654 - encoding.target.mean) / encoding.target.scale
-    numbers = (7.1234567, 3.7654321, 61.987654, 1234567.125, *encoded[[3, 4, 7], [0, 1, 0]], label)
+    numbers = (7.1234567, 3.7654321, 61.987654, 123.4567125, *encoded[[3, 4, 7], [0, 1, 0]], label)
     forbidden += [np.float64(number).tobytes() for number in numbers]
     for file in (f for p in others for f in p.rglob("*")):
         content = file.read_bytes()
@@ -473,11 +473,11 @@ def test_predict_refuses_what_it_cannot_use(finished, tmp_path):
 def test_outliers_and_test_rows_seen_in_training_are_reported(tmp_path):
     folder = project(tmp_path)
     own = table(40, 0).to_pydict()
-    own["y"][4] = 1e9
+    own["y"][4] = 2000
     write(tmp_path / "p0.csv", pa.table(own))
     write(tmp_path / "test.csv", table(25, 1, 0.4).slice(0, 10))
     warnings = " ".join(finished_run(folder, rho=0.1).warnings)
-    assert 'p0.csv, line 6, column "y": 1e+09 is far from all others' in warnings
+    assert 'p0.csv, line 6, column "y": 2000 is far from all others' in warnings
     assert "10 test row(s) are also among the parties' rows" in warnings
 
 

@@ -131,7 +131,7 @@ def test_summaries_and_surveys_are_those_of_all_rows_at_once(
             found.moments.deviation, numbers.std(axis=0), rtol=1e-9, atol=1e-12
         )
     for name in ("x", "z", "y"):
-        values = data[name].dropna()
+        values = complete[name]
         assert [end.value for end in found.extremes.get(name, [])] == (
             [values.min(), values.max()] if len(values) else []
         )

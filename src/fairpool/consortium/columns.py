@@ -9,10 +9,13 @@ from fairpool.consortium.fault_texts import plain_name, quoted
 from fairpool.consortium.faults import Columns
 from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import MISSING, is_parquet
-from fairpool.errors import few
+from fairpool.errors import cut, few
 
 UNNAMED = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__")
 """Columns without a name, and what pandas calls them: mostly the row numbers that it wrote."""
+
+MOST_WARNED = 20
+"""Of one kind, no more warnings than this are listed; the others are counted."""
 
 FEWEST_COUNTED = 3
 """Of fewer rows, a column that counts them may be chance."""
@@ -33,9 +36,10 @@ def choose_features(
     if not heads:
         return ()
     first, *others = heads.values()
+    of_others = [{*names} for names in others]
     features = []
     for name in first:
-        shared = all(name in other for other in others)
+        shared = all(name in names for names in of_others)
         if shared and name != configuration.target and not UNNAMED.fullmatch(name):
             features.append(name)
     return tuple(features)
@@ -43,8 +47,9 @@ def choose_features(
 
 def wanted_columns(configuration: Configuration, features: Sequence[str]) -> Columns:
     """How the features and the target are to be read."""
-    texts = tuple(name for name in features if name in configuration.categorical)
-    numbers = tuple(name for name in features if name not in texts)
+    categorical = {*configuration.categorical}
+    texts = tuple(name for name in features if name in categorical)
+    numbers = tuple(name for name in features if name not in categorical)
     levels = {}
     if isinstance(configuration.categorical, dict):
         levels = {name: tuple(configuration.categorical[name]) for name in texts}
@@ -65,11 +70,12 @@ def column_problems(
             "no column is shared by all parties; name the features, and give all files those"
             " columns"
         ]
-    problems = [
-        f'categorical: "{name}" is not one of the features ({few(features, 20)})'
-        for name in configuration.categorical
-        if name not in features
-    ]
+    known = {*features}
+    problems = []
+    for name in configuration.categorical:
+        if name not in known:
+            listed = few(features, 20)
+            problems.append(f'categorical: "{cut(name)}" is not one of the features ({listed})')
     if isinstance(configuration.categorical, dict) and not all(is_parquet(file) for file in files):
         for name, levels in configuration.categorical.items():
             problems += _levels_that_are_missing_values(name, levels)
@@ -91,21 +97,32 @@ def unused_warnings(
     """Every column that is left out though nobody said so, and why."""
     if configuration.features is not None:
         return []
+    used = {*features, configuration.target}
     unused: dict[str, list[str]] = {}
     for file, names in heads.items():
         for name in dict.fromkeys(names):
-            if name not in features and name != configuration.target:
+            if name not in used:
                 unused.setdefault(name, []).append(file.name)
     warnings = [_unused_warning(name, files) for name, files in unused.items()]
-    plain = [plain_name(name) for name in unused]
-    for name in dict.fromkeys(plain):
-        alike = [other for other in unused if plain_name(other) == name]
-        if name and len(alike) > 1:
-            warnings.append(
-                f"columns {' and '.join(quoted(alike))} differ only in case or blanks; if they are"
-                " the same, give them one name in all files"
+    alike: dict[str, list[str]] = {}
+    for name in unused:
+        alike.setdefault(plain_name(name), []).append(name)
+    clashes = []
+    for plain, names_alike in alike.items():
+        if plain and len(names_alike) > 1:
+            clashes.append(
+                f"columns {' and '.join(quoted(names_alike[:MOST_WARNED]))} differ only in case or"
+                " blanks; if they are the same, give them one name in all files"
             )
-    return warnings
+    return [*_at_most(warnings, "column(s) not used"), *_at_most(clashes, "such name(s)")]
+
+
+def _at_most(warnings: list[str], what: str) -> list[str]:
+    """The first warnings of one kind, and how many more there are: a file may have any columns."""
+    more = len(warnings) - MOST_WARNED
+    if more <= 0:
+        return warnings
+    return [*warnings[:MOST_WARNED], f"and {more} more {what}"]
 
 
 def _unused_warning(name: str, files: Sequence[str]) -> str:

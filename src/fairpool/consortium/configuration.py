@@ -19,9 +19,10 @@ from pydantic import (
     create_model,
 )
 
+from fairpool.consortium.limits import Limits, beyond
 from fairpool.contributions import concept_of
 from fairpool.contributions.registry import settings_without_meaning
-from fairpool.errors import ConfigurationError, is_printable, shown
+from fairpool.errors import ConfigurationError, cut, is_printable, shown
 from fairpool.model_kinds import KINDS, Key, ModelKind
 from fairpool.realisation import MECHANISMS
 from fairpool.rewards.scheme import WORDS
@@ -78,7 +79,7 @@ def _noise(s2: float) -> float:
 
 def _listed_twice(listed: Sequence[str], what: str) -> list[str]:
     twice = [name for name, count in Counter(listed).items() if count > 1]
-    return [f'{what} "{name}" is listed twice; leave one of them out' for name in twice]
+    return [f'{what} "{cut(name)}" is listed twice; leave one of them out' for name in twice]
 
 
 class Section(BaseModel):
@@ -194,6 +195,7 @@ class Configuration(Section):
     test: DataSection | None = None
     rewards: RewardsSection = RewardsSection()
     valuation: ValuationSection = ValuationSection()
+    limits: Limits = Limits()
     parties: Annotated[list[PartySection], Field(min_length=1)]
 
     def problems(self) -> list[str]:
@@ -212,7 +214,24 @@ class Configuration(Section):
             problems.append(
                 f'the target "{self.target}" is listed under categorical; it must be a number'
             )
+        problems += self._long_names()
         return problems + self._names_that_clash() + self.valuation.problems(len(self.parties))
+
+    def _long_names(self) -> list[str]:
+        """Names and levels that no table may have, and that would end up in every reward file."""
+        named = [("target", self.target)]
+        named += [("features", name) for name in self.features or []]
+        named += [("categorical", name) for name in self.categorical]
+        if isinstance(self.categorical, dict):
+            for name, levels in self.categorical.items():
+                named += [(f"categorical: {cut(name)}", level) for level in levels]
+        longest = self.limits.name_length
+        problems = []
+        for where, name in named:
+            if len(name) > longest:
+                what = beyond(f"{len(name)} characters", longest, "name_length")
+                problems.append(f"{where}: {shown(name)}: {what}")
+        return problems
 
     def _names_that_clash(self) -> list[str]:
         seen: dict[str, str] = {}
@@ -297,6 +316,11 @@ def read_configuration(folder: Path) -> ConfigurationFile:
         raise ConfigurationError(f"{path}: cannot be read ({error})") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise ConfigurationError(
+            f"{path}: its arrays or tables are nested too deeply; no key needs more than three"
+            " levels"
+        ) from None
     try:
         configuration = file_format(tuple(KINDS.values())).model_validate(values)
     except ValidationError as error:
@@ -352,6 +376,7 @@ def _keys_at(location: list[Any]) -> list[str]:
         "test": DataSection,
         "rewards": RewardsSection,
         "valuation": ValuationSection,
+        "limits": Limits,
         "parties": PartySection,
     }
     return list(sections.get(location[0] if location else None, Configuration).model_fields)

@@ -92,6 +92,17 @@ rho = "stable"
 # precision = 0.01
 # evaluations = 10000
 
+# What a table may be at most, so that a small file cannot fill memory: columns of a file, rows of a
+# party, characters of a column's name or a level, how many times larger than its file a Parquet
+# table may be, and, of a column with values far from all others, how many median deviations its
+# standard deviation may be.
+# [limits]
+# columns = 10000
+# rows = 100000000
+# name_length = 500
+# expansion = 500
+# spread = 100
+
 # The parties: a CSV or Parquet file, a folder of them, or a pattern such as "north/*.csv".
 [[parties]]
 name = "Hospital A"

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from fairpool.consortium.faults import KINDS, LARGEST, Columns, Fault, Faults
+from fairpool.consortium.faults import KINDS, Columns, Fault, Faults
 from fairpool.consortium.tables import column_names
-from fairpool.errors import few, shown
+from fairpool.errors import cut, few, shown
+from fairpool.tables.arrays import LARGEST
 
 MOST_LISTED = 20
 """Of one file, no more problems than this are listed; the others are counted."""
@@ -24,16 +25,19 @@ def fault_texts(faults: Faults, columns: Columns, remedy: str | None) -> list[st
         columns: What was wanted.
         remedy: What to do about missing values; None: they are no fault.
     """
+    at = {name: number for number, name in enumerate(columns.names)}
+    by_file: dict[Path, list[Fault]] = {}
+    for fault in faults.found.values():
+        by_file.setdefault(fault.first.file, []).append(fault)
     texts = []
-    for file in dict.fromkeys(file for file, _, _ in faults.found):
-        own = [fault for fault in faults.found.values() if fault.first.file == file]
-        own.sort(key=lambda fault: _order(fault, columns))
+    for file, own in by_file.items():
+        own.sort(key=lambda fault: _order(fault, at))
         texts += _texts_of_file(file, own, columns, remedy=remedy)
     return texts
 
 
-def _order(fault: Fault, columns: Columns) -> tuple[int, int]:
-    column = columns.names.index(fault.column) if fault.column else -1
+def _order(fault: Fault, at: dict[str, int]) -> tuple[int, int]:
+    column = at[fault.column] if fault.column else -1
     return column, KINDS.index(fault.kind)
 
 
@@ -73,6 +77,12 @@ def _text(fault: Fault, columns: Columns) -> str:
             return f"{where}: {shown(fault.value)} is not a number{more}; {remedy}"
         case "infinite":
             return f"{where}: {fault.value} is infinite or beyond {LARGEST:g}{more}; correct it"
+        case "long":
+            length = f"{len(fault.value)} characters{more}"
+            what = "is too long for a level; is it free text? leave it out of features"
+            return (
+                f"{where}: {shown(fault.value)}, {length}, {what}, or raise name_length in [limits]"
+            )
         case _:
             level = shown(fault.value)
             return f"{where}: the level {level} cannot be shown{more}; remove control signs"
@@ -138,5 +148,5 @@ def plain_name(name: str) -> str:
 
 
 def quoted(names: Sequence[str]) -> list[str]:
-    """Each name in quotes."""
-    return [f'"{name}"' for name in names]
+    """Each name in quotes, the beginning of one that is long."""
+    return [f'"{cut(name)}"' for name in names]

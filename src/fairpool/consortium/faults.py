@@ -5,9 +5,6 @@ from pathlib import Path
 
 from fairpool.consortium.tables import Place
 
-LARGEST = 1e100
-"""A number beyond this is an error of the data, and its square would overflow."""
-
 KINDS = (
     "unreadable",
     "lacking",
@@ -17,6 +14,7 @@ KINDS = (
     "number",
     "infinite",
     "control",
+    "long",
     "missing",
 )
 """What can be wrong: see `fault_texts.py`."""

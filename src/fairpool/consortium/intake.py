@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +14,15 @@ from numpy.typing import NDArray
 from fairpool.compute.workers import Workers
 from fairpool.consortium.contents import Passage, contents_of
 from fairpool.consortium.fault_texts import fault_texts, plain_name
-from fairpool.consortium.faults import LARGEST, Columns, Fault, Faults
+from fairpool.consortium.faults import Columns, Fault, Faults
+from fairpool.consortium.limits import Limits, beyond
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.surveys import (
     MOST_LEVELS,
     Extreme,
     Moments,
     Range,
+    RowSample,
     Survey,
     UnknownLevels,
     missing_in,
@@ -27,7 +30,7 @@ from fairpool.consortium.surveys import (
 from fairpool.consortium.tables import Batch, Place, Source
 from fairpool.consortium.tolerant_reading import read_tolerantly
 from fairpool.errors import DataError, few, shown
-from fairpool.tables.arrays import FloatArray
+from fairpool.tables.arrays import LARGEST, FloatArray
 from fairpool.tables.columns import level_counts, levels_in_words
 
 MOST_DECLARED = 10
@@ -56,6 +59,7 @@ class _Task:
     source: Source
     columns: Columns
     threads: bool
+    limits: Limits | None
 
 
 class _Look(NamedTuple):
@@ -65,11 +69,20 @@ class _Look(NamedTuple):
     passage: Passage | None
 
 
-def survey(source: Source, columns: Columns, workers: Workers) -> Survey:
-    """Read a source once, and note all that is wrong with it: see `survey_problems`."""
+def survey(
+    source: Source, columns: Columns, workers: Workers, *, limits: Limits | None = None
+) -> Survey:
+    """Read a source once, and note all that is wrong with it: see `survey_problems`.
+
+    Args:
+        source: The files.
+        columns: What to read of them.
+        workers: Who reads them.
+        limits: What they may be at most; None: anything.
+    """
     pieces = Piece.of(source.files)
     threads = workers.executor is None or len(pieces) == 1
-    task = _Task(source=source, columns=columns, threads=threads)
+    task = _Task(source=source, columns=columns, threads=threads, limits=limits)
     whole = Survey(source=source, levels={name: Counter() for name in columns.texts})
     passages = []
     for look in workers.map(_look, task, pieces, doing=f"looking at {source.owner}"):
@@ -85,6 +98,7 @@ def _look(task: _Task, piece: Piece) -> _Look:
         numbers=task.columns.numbers,
         texts=task.columns.texts,
         threads=task.threads,
+        longest=None if task.limits is None else task.limits.name_length,
     )
     try:
         return _Look(_look_through(reading, task), reading.passage)
@@ -95,7 +109,9 @@ def _look(task: _Task, piece: Piece) -> _Look:
 
 def _look_tolerantly(piece: Piece, task: _Task, error: DataError) -> Survey:
     faults = Faults()
-    seen = _look_through(read_tolerantly(piece, task.columns, faults), task)
+    longest = None if task.limits is None else task.limits.name_length
+    rows = read_tolerantly(piece, task.columns, faults, longest=longest)
+    seen = _look_through(rows, task)
     seen.faults.merge(faults)
     if not faults.found:
         place = Place(piece.file, piece.first)
@@ -107,14 +123,17 @@ def _look_through(batches: Iterable[Batch], task: _Task) -> Survey:
     seen = Survey(source=task.source)
     for batch in batches:
         seen = seen.merged(_look_at(batch, task))
+        if task.limits is not None and seen.rows + seen.dropped > task.limits.rows:
+            break  # it will be refused, so the rest need not be read
     return seen
 
 
 def _look_at(batch: Batch, task: _Task) -> Survey:
     rows = batch.columns
     columns = task.columns
-    numbers = [name for name in columns.numbers if name in rows.column_names]
-    texts = [name for name in columns.texts if name in rows.column_names]
+    present = {*rows.column_names}
+    numbers = [name for name in columns.numbers if name in present]
+    texts = [name for name in columns.texts if name in present]
     values = np.empty((len(numbers), rows.num_rows))  # [k, m]
     for k, name in enumerate(numbers):
         values[k] = rows[name].to_numpy()
@@ -122,7 +141,9 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
     # The minimum is NaN as soon as one value is: one pass, where most tables miss nothing.
     if np.isnan(values.min(initial=0.0)) or any(rows[name].null_count for name in texts):
         _note_missing(faults, batch)
-    extremes = _extremes_in(batch, dict(zip(numbers, values, strict=True)), faults)
+    is_infinite = _beyond_largest(values)
+    if is_infinite:
+        _note_infinite(faults, batch, numbers)
     counting = {}
     for name, column in zip(numbers, values, strict=True):
         if plain_name(name) in ROW_NUMBER_NAMES:
@@ -131,26 +152,31 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
     unknown = {}
     for name in texts:
         levels[name] = Counter(level_counts(rows[name]))
-        _note_control_signs(faults, batch, name, levels=levels[name])
+        _note_unfit_levels(faults, batch, name, levels=levels[name], limits=task.limits)
         strange = _unknown_levels(batch, name, levels[name], known=columns.levels.get(name))
         if strange is not None:
             unknown[name] = strange
+    row_numbers = batch.row_numbers
     if missing_in(faults):
         complete = complete_rows(rows)
         rows = rows.filter(pa.array(complete))
         values = values[:, complete]
+        row_numbers = row_numbers[complete]
         levels = {name: Counter(level_counts(rows[name])) for name in texts}
     moments = Moments()
-    if _beyond_largest(extremes):
-        _note_infinite(faults, batch, numbers)
-    elif len(numbers) == len(columns.numbers):
+    sample = RowSample()
+    extremes = {}
+    if not is_infinite and len(numbers) == len(columns.numbers):
         moments = Moments.of(values.T)
+        sample = RowSample.of(values, row_numbers)
+        extremes = _extremes_in(batch.file, dict(zip(numbers, values, strict=True)), row_numbers)
     return Survey(
         source=task.source,
         rows=rows.num_rows,
         dropped=batch.columns.num_rows - rows.num_rows,
         faults=faults,
         moments=moments,
+        sample=sample,
         levels=levels,
         unknown=unknown,
         extremes=extremes,
@@ -158,26 +184,28 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
     )
 
 
-def _extremes_in(batch: Batch, columns: dict[str, FloatArray], faults: Faults) -> dict[str, Range]:
-    """The ends of each column of numbers that has any value."""
-    missing = missing_in(faults)
-    extremes = {}
+def _extremes_in(
+    file: Path, columns: dict[str, FloatArray], row_numbers: NDArray[np.int64]
+) -> dict[str, Range]:
+    """The ends of each column of numbers, over complete rows."""
+    extremes: dict[str, Range] = {}
+    if not len(row_numbers):
+        return extremes
     for name, column in columns.items():
-        if missing[name] < len(column):
-            low = int(np.nanargmin(column) if missing else np.argmin(column))
-            high = int(np.nanargmax(column) if missing else np.argmax(column))
-            extremes[name] = Range(
-                Extreme(float(column[low]), batch.file, batch.first + low),
-                Extreme(float(column[high]), batch.file, batch.first + high),
-            )
+        low = int(np.argmin(column))
+        high = int(np.argmax(column))
+        extremes[name] = Range(
+            Extreme(float(column[low]), file, int(row_numbers[low])),
+            Extreme(float(column[high]), file, int(row_numbers[high])),
+        )
     return extremes
 
 
-def _beyond_largest(extremes: dict[str, Range]) -> bool:
-    for ends in extremes.values():
-        if abs(ends.lowest.value) > LARGEST or abs(ends.highest.value) > LARGEST:
-            return True
-    return False
+def _beyond_largest(values: FloatArray) -> bool:
+    """Whether a number is infinite or too large, missing ones aside."""
+    lowest = np.fmin.reduce(values, axis=None, initial=0.0)
+    highest = np.fmax.reduce(values, axis=None, initial=0.0)
+    return bool(max(-lowest, highest) > LARGEST)
 
 
 def _counts_from(column: FloatArray, first: int) -> set[int]:
@@ -228,12 +256,24 @@ def _note_infinite(faults: Faults, batch: Batch, numbers: Sequence[str]) -> None
             faults.note(fault)
 
 
-def _note_control_signs(faults: Faults, batch: Batch, name: str, *, levels: dict[str, int]) -> None:
-    """Note levels that cannot be shown."""
-    for level, count in levels.items():
+def _note_unfit_levels(
+    faults: Faults, batch: Batch, name: str, *, levels: dict[str, int], limits: Limits | None
+) -> None:
+    """Note levels that cannot be shown, and endless ones."""
+    unfit: dict[str, list[str]] = {"control": [], "long": []}
+    for level in levels:
         if not level.isprintable():
-            first = batch.place(pc.index(batch.columns[name], level).as_py())
-            faults.note(Fault(kind="control", column=name, first=first, value=level, count=count))
+            unfit["control"].append(level)
+        if limits is not None and len(level) > limits.name_length:
+            unfit["long"].append(level)
+    for kind, of_kind in unfit.items():
+        if of_kind:
+            # They are in the order of the rows. One search for each would take forever where
+            # every row has a level of its own.
+            value = of_kind[0]
+            first = batch.place(pc.index(batch.columns[name], value).as_py())
+            count = sum(levels[level] for level in of_kind)
+            faults.note(Fault(kind=kind, column=name, first=first, value=value, count=count))
 
 
 def _unknown_levels(
@@ -249,14 +289,20 @@ def _unknown_levels(
     return UnknownLevels(first, unknown.total(), unknown)
 
 
-def survey_problems(found: Survey, columns: Columns, *, may_miss: bool) -> list[str]:
+def survey_problems(
+    found: Survey, columns: Columns, *, may_miss: bool, limits: Limits | None = None
+) -> list[str]:
     """Every problem of a source, in words: file by file, then the levels of its columns.
 
     Args:
         found: What was seen.
         columns: What was wanted; of columns whose levels it lists, no others are allowed.
         may_miss: Whether values may be missing.
+        limits: What is allowed; None: anything.
     """
+    rows = found.rows + found.dropped
+    if limits is not None and rows > limits.rows:
+        return [f"{found.source.owner}: {beyond(f'{rows} rows or more', limits.rows, 'rows')}"]
     texts = fault_texts(found.faults, columns, None if may_miss else MISSING_REMEDY)
     for name in columns.texts:
         if name in found.unknown:

@@ -33,6 +33,10 @@ NO_OPTIMUM = (
 )
 """What a letter says where learning ended early, or at the end of the range searched."""
 
+LONGEST_FOLDER_NAME = 80
+MOST_FOLDER_BYTES = 230
+"""Most systems allow 255 bytes, and a number or a word may be added to a name."""
+
 RESERVED = {
     "CON",
     "PRN",
@@ -251,6 +255,12 @@ def _configuration_as_used(run: Run) -> str:
     return f"# As used by this run: rho = {rho!r} (asked for: {in_file!r} in this file)\n{text}"
 
 
+def _cut(slug: str) -> str:
+    """The beginning of a name, short enough in characters and in bytes."""
+    short = slug[:LONGEST_FOLDER_NAME].encode()[:MOST_FOLDER_BYTES]
+    return short.decode(errors="ignore")  # a letter that was cut in two is left out
+
+
 def folder_names(names: Sequence[str]) -> list[str]:
     """A folder name for every party: safe on any system, distinct, and recognisable.
 
@@ -261,7 +271,7 @@ def folder_names(names: Sequence[str]) -> list[str]:
     taken: set[str] = set()
     for name in names:
         plain = unicodedata.normalize("NFKC", name)
-        slug = re.sub(r"[^\w.-]+", "-", plain).strip("-._")[:80] or "party"
+        slug = _cut(re.sub(r"[^\w.-]+", "-", plain).strip("-._")) or "party"
         if slug.split(".")[0].upper() in RESERVED:
             slug = f"party-{slug}"
         unique = slug

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fairpool.compute.workers import Progress, Workers, no_progress
 from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.fault_texts import fault_texts
@@ -13,13 +15,14 @@ from fairpool.consortium.intake import survey
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.spreadsheet import csv_text
 from fairpool.consortium.surveys import Survey
-from fairpool.consortium.tables import Source, column_names
+from fairpool.consortium.tables import Batch, Source, column_names
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
 from fairpool.model_kinds import kind_of
 from fairpool.notes import Note
 from fairpool.realisation import load_reward
 from fairpool.realisation.reward_file import decode_reward
+from fairpool.tables.arrays import FloatArray
 from fairpool.tables.columns import CategoryColumn
 
 
@@ -63,11 +66,25 @@ def predict_file(reward_file: Path, data: Path, progress: Progress = no_progress
             piece=Piece(file=file), numbers=encoding.numbers, texts=encoding.categories
         )
         for batch in reading:
-            mean, variance = reward.predict(encoding.encode(batch.columns))
-            rows += encoding.target.predictions(mean, variance).tolist()
+            # What overflows is refused below, in words.
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean, variance = reward.predict(encoding.encode(batch.columns))
+                predictions = encoding.target.predictions(mean, variance)
+            _refuse_not_finite(predictions, batch)
+            rows += predictions.tolist()
             progress(f"predicting {file.name}", len(rows))
         refuse_changed(source.owner, [reading.passage], seen.contents)
     return Predictions(names=encoding.target.prediction_columns, rows=rows, notes=tuple(notes))
+
+
+def _refuse_not_finite(predictions: FloatArray, batch: Batch) -> None:
+    wrong = ~np.isfinite(predictions).all(axis=1)
+    if wrong.any():
+        place = batch.place(int(np.argmax(wrong)))
+        raise DataError(
+            f"{place}: its prediction is not a finite number; look for a value that is far too"
+            " large, or ask for the reward again"
+        )
 
 
 def find_data(data: Path) -> Source:

@@ -21,11 +21,21 @@ from fairpool.consortium.configuration import (
     ConfigurationFile,
     read_configuration,
 )
+from fairpool.consortium.faults import Columns
 from fairpool.consortium.intake import survey, survey_problems
+from fairpool.consortium.limits import Limits
+from fairpool.consortium.outliers import look_for_outliers, outlier_notes
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.scaling import fix_encoding
 from fairpool.consortium.surveys import Survey
-from fairpool.consortium.tables import PUBLIC, TEST, Source, column_names, links_to_others
+from fairpool.consortium.tables import (
+    PUBLIC,
+    TEST,
+    Source,
+    column_names,
+    links_to_others,
+    refuse_large,
+)
 from fairpool.encoding import TableEncoding
 from fairpool.errors import ConfigurationError, FairpoolError
 from fairpool.model_kinds import KINDS
@@ -98,6 +108,7 @@ def prepare(request: RunRequest, workers: Workers | None = None) -> Preparation:
     parties = tuple(surveys[_owner(party.name)] for party in configuration.parties)
     encoding, encoding_notes = fix_encoding(configuration, features, surveys)
     _refuse_small_parties(configuration, encoding, surveys)
+    far = look_for_outliers(findings.columns.numbers, surveys, configuration.limits)
     unused = unused_warnings(configuration, features, findings.party_heads)
     row_numbers = row_number_warnings(configuration, features, parties)
     notes = [
@@ -106,6 +117,7 @@ def prepare(request: RunRequest, workers: Workers | None = None) -> Preparation:
         *notes_of("row numbers", row_numbers),
         *_dropped_rows_notes(configuration, surveys),
         *notes_of("identical files", _identical_files(surveys)),
+        *outlier_notes(far, {_owner(party.name): party.name for party in configuration.parties}),
     ]
     return Preparation(
         request=request,
@@ -137,6 +149,7 @@ class _Findings:
         heads: The column names of every file that can be opened.
         party_heads: Those of the parties' files.
         features: The input columns.
+        columns: How they and the target are read.
         surveys: Every source's data, by owner; what could not be looked at is lacking.
     """
 
@@ -144,6 +157,7 @@ class _Findings:
     heads: Heads
     party_heads: Heads
     features: tuple[str, ...]
+    columns: Columns
     surveys: dict[str, Survey]
 
 
@@ -151,7 +165,8 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
     """Find all files, read their heads, and then all of what can be read."""
     problems: Problems = {owner: [] for owner, _ in _wanted_data(configuration)}
     sources = _find_sources(configuration, folder, problems)
-    heads = _read_heads(sources, problems)
+    limits = configuration.limits
+    heads = _read_heads(sources, problems, limits)
     party_heads = _heads_of_parties(sources, heads)
     features = choose_features(configuration, party_heads)
     columns = wanted_columns(configuration, features)
@@ -160,18 +175,34 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
         # What can be looked at is, even where other files have problems: all of them are to be told
         # at once.
         readable = replace(source, files=tuple(file for file in source.files if file in heads))
-        seen = _try(problems[source.owner], survey, readable, columns, workers)
+        seen = _try(
+            problems[source.owner],
+            _survey_within,
+            readable,
+            columns=columns,
+            limits=limits,
+            workers=workers,
+        )
         if seen is not None and readable.files:
             surveys[source.owner] = seen
             may_miss = configuration.missing == "drop"
-            problems[source.owner] += survey_problems(seen, columns, may_miss=may_miss)
+            problems[source.owner] += survey_problems(
+                seen, columns, may_miss=may_miss, limits=limits
+            )
     return _Findings(
         problems=problems,
         heads=heads,
         party_heads=party_heads,
         features=features,
+        columns=columns,
         surveys=surveys,
     )
+
+
+def _survey_within(source: Source, *, columns: Columns, limits: Limits, workers: Workers) -> Survey:
+    """Look at a source, unless it says of itself that it is too large."""
+    refuse_large(source, columns.names, limits)
+    return survey(source, columns, workers, limits=limits)
 
 
 def _refuse_problems(file: ConfigurationFile, findings: _Findings) -> None:
@@ -190,10 +221,12 @@ def _owner(name: str) -> str:
     return f'party "{name}"'
 
 
-def _try(problems: list[str], function: Callable[..., T], *arguments: object) -> T | None:
+def _try(
+    problems: list[str], function: Callable[..., T], *arguments: object, **named: object
+) -> T | None:
     """What a function gives; None, and more problems, where it refuses."""
     try:
-        return function(*arguments)
+        return function(*arguments, **named)
     except FairpoolError as error:
         problems += error.problems
         return None
@@ -241,12 +274,12 @@ def _find_sources(configuration: Configuration, folder: Path, problems: Problems
     return sources
 
 
-def _read_heads(sources: Sequence[Source], problems: Problems) -> Heads:
+def _read_heads(sources: Sequence[Source], problems: Problems, limits: Limits) -> Heads:
     heads = {}
     for source in sources:
         unreadable: list[str] = []
         for file in source.files:
-            names = _try(unreadable, column_names, file)
+            names = _try(unreadable, column_names, file, limits)
             if names is not None:
                 heads[file] = names
         problems[source.owner] += [f"{source.owner}: {problem}" for problem in unreadable]

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
@@ -28,6 +29,7 @@ from fairpool.consortium.contents import FileState, Passage
 from fairpool.consortium.tables import (
     MISSING,
     Batch,
+    Place,
     column_types,
     first_line,
     is_parquet,
@@ -44,6 +46,7 @@ PIECE_ROWS = 1 << 19
 """Row groups of a Parquet file are one task until they have as many rows as this."""
 
 CSV_BLOCK = 1 << 22
+BYTES_PER_CHARACTER = 4
 PARQUET_BUFFER = 1 << 15
 """Bytes that are read ahead of each column; a whole row group may be too large for memory."""
 
@@ -111,12 +114,15 @@ class Reading:
         numbers: The columns to be read as float64, missing values as nulls.
         texts: The columns to be read as strings, missing values as nulls.
         threads: Whether columns are read in parallel; not where several pieces are.
+        longest: Texts of a Parquet file with more characters than this are refused before they
+            fill memory: stored once, one may stand in millions of rows. None: any are read.
     """
 
     piece: Piece
     numbers: Sequence[str]
     texts: Sequence[str]
     threads: bool = True
+    longest: int | None = None
     _rows: int = field(default=0, init=False)
     _sha256: str | None = field(default=None, init=False)
     _states: set[FileState] = field(default_factory=set, init=False)
@@ -186,17 +192,58 @@ class Reading:
         self, stream: pa.NativeFile, types: dict[str, pa.DataType], most: int
     ) -> Iterator[pa.Table]:
         # The open file, not its path: the path may stand for another file a moment later.
-        reader = pa_parquet.ParquetFile(stream, pre_buffer=False, buffer_size=PARQUET_BUFFER)
-        unfit = unfit_columns(reader.schema.to_arrow_schema(), types)
+        head = pa_parquet.ParquetFile(stream)
+        unfit = unfit_columns(head.schema.to_arrow_schema(), types)
         if unfit:
             raise DataError(
                 f"{self.piece.file}: {', '.join(unfit)} cannot be read as numbers or text"
             )
+        # Texts come as they are stored, each once, so that they can be looked at before they are
+        # repeated in every row.
+        reader = pa_parquet.ParquetFile(
+            stream,
+            metadata=head.metadata,
+            pre_buffer=False,
+            buffer_size=PARQUET_BUFFER,
+            read_dictionary=list(self.texts),
+        )
         for batch in reader.iter_batches(
             most, self.piece.groups, list(types), use_threads=self.threads
         ):
             table = pa.Table.from_batches([batch])
-            yield pa.table({name: _cast(table[name], kind) for name, kind in types.items()})
+            columns = {}
+            for name, kind in types.items():
+                if pa.types.is_dictionary(table[name].type):
+                    self._refuse_texts(batch.column(name), name)
+                columns[name] = _cast(table[name], kind)
+            yield pa.table(columns)
+
+    def _refuse_texts(self, column: pa.DictionaryArray, name: str) -> None:
+        """Refuse texts that are endless, or no text, naming the first row that has one."""
+        texts = column.dictionary.cast(pa.binary())
+        if self.longest is not None:
+            # In bytes, of which a character has four at most; characters are counted later on.
+            most = BYTES_PER_CHARACTER * self.longest
+            is_long = pc.greater(pc.binary_length(texts), most)
+            if pc.any(is_long).as_py():
+                length = len(texts[pc.index(is_long, True).as_py()].as_py())
+                where = self._first_with(column, is_long, name)
+                raise DataError(
+                    f"{where}: a text of {length} bytes, and {self.longest} characters are allowed;"
+                    " is it free text? leave it out of features, or raise name_length in [limits]"
+                )
+        try:
+            texts.cast(pa.string())  # only this looks whether it is UTF-8
+        except pa.ArrowInvalid:
+            is_wrong = pa.array([not _is_utf8(text) for text in texts.to_pylist()])
+            where = self._first_with(column, is_wrong, name)
+            raise DataError(f"{where}: not UTF-8 text; save it as UTF-8") from None
+
+    def _first_with(self, column: pa.DictionaryArray, marked: pa.BooleanArray, name: str) -> str:
+        """Where the first row with one of the marked texts is."""
+        is_such = marked.take(column.indices)
+        row = self.piece.first + self._rows + int(pc.index(is_such, True).as_py())
+        return f'{Place(self.piece.file, row)}, column "{name}"'
 
 
 class HashingStream(io.RawIOBase):
@@ -223,6 +270,14 @@ class HashingStream(io.RawIOBase):
         while self.read(CSV_BLOCK):
             pass
         return self._hash.hexdigest()
+
+
+def _is_utf8(text: bytes | None) -> bool:
+    try:
+        (text or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fairpool.consortium.columns import MOST_WARNED
 from fairpool.consortium.configuration import Configuration
 from fairpool.consortium.levels import choose_levels, level_problems, level_warnings
 from fairpool.consortium.surveys import Moments, Survey
@@ -48,21 +49,30 @@ def fix_encoding(
             f'the target "{target}" has the same value everywhere; there is nothing to learn'
         )
     notes = []
+    constant = 0
     columns: list[NumberColumn | CategoryColumn] = []
-    numbers = [name for name in features if name not in configuration.categorical]
+    categorical = {*configuration.categorical}
+    numbers = [name for name in features if name not in categorical]
+    at = {name: k for k, name in enumerate(numbers)}
     for name in features:
-        if name in numbers:
-            at = numbers.index(name)
-            columns.append(NumberColumn(name, means[at], scales[at] or 1.0))
-            if scales[at] == 0:
-                text = f'column "{name}" has the same value everywhere, and tells nothing'
-                notes.append(Note(code="constant column", text=text))
+        if name in at:
+            mean = means[at[name]]
+            scale = scales[at[name]]
+            columns.append(NumberColumn(name, mean, scale or 1.0))
+            if scale == 0:
+                constant += 1
+                if constant <= MOST_WARNED:
+                    text = f'column "{name}" has the same value everywhere, and tells nothing'
+                    notes.append(Note(code="constant column", text=text))
         else:
             levels = choose_levels(configuration, name, parties=parties, public=public)
             columns.append(CategoryColumn(name, levels))
             problems += level_problems(name, levels, parties)
             warnings = level_warnings(configuration, name, levels=levels, surveys=surveys)
             notes += notes_of("levels", warnings)
+    if constant > MOST_WARNED:
+        text = f"and {constant - MOST_WARNED} more column(s) that have the same value everywhere"
+        notes.append(Note(code="constant column", text=text))
     if problems:
         raise ConfigurationError(*problems)
     encoding = TableEncoding(

@@ -13,7 +13,6 @@ from fairpool.consortium.learning import Learning
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.sample import Sample, take_sample
-from fairpool.consortium.tables import line_of
 from fairpool.consortium.valuation import Valuation
 from fairpool.errors import few, shown
 from fairpool.model_kinds import KINDS
@@ -22,13 +21,9 @@ from fairpool.parties import Party
 from fairpool.realisation.hidden_covariance import price_notes
 from fairpool.report.scores import Scores, score_models
 from fairpool.tables.arrays import FloatArray
-from fairpool.tables.columns import NumberColumn
 
 SUSPICIOUS_RESIDUAL = 2.0
 """Labels that are this many predicted standard deviations off, on average, deserve a look."""
-
-FAR = 1000.0
-"""A value this many median deviations from the median is more likely an error than a rare case."""
 
 FEW_ROWS = "few rows"
 """The code of notes about models that tell much about each of few rows."""
@@ -92,7 +87,6 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         *collaboration.scheme.notes,
         *duplicates.notes,
     ]
-    notes += outlier_notes(preparation, learning.parties)
     notes += overlap_notes(learning.samples, test_keys, learning.seen)
     disclosure = KINDS[preparation.configuration.model.kind].disclosure
     if disclosure.note is not None and preparation.public is None:
@@ -122,70 +116,6 @@ def _test_sample(learning: Learning, workers: Workers) -> Sample | None:
         seen=learning.seen,
         progress=workers.progress,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Spread:
-    """Where most values of a column are: median and median deviation, which no outlier moves.
-
-    Attributes:
-        mean: What was subtracted from a value x, as in (x - mean) / scale.
-        scale: What it was divided by.
-        median: Of the scaled values.
-        deviation: The median distance from it.
-    """
-
-    mean: float
-    scale: float
-    median: float
-    deviation: float
-
-    @classmethod
-    def of(cls, scaled: FloatArray, mean: float, scale: float) -> "_Spread":
-        """That of scaled values [m]."""
-        median = float(np.median(scaled))
-        deviation = float(np.median(np.abs(scaled - median)))
-        return cls(mean=mean, scale=scale, median=median, deviation=deviation)
-
-    def is_far(self, value: float) -> bool:
-        """Whether a value is far from all others."""
-        if self.deviation == 0:
-            return False
-        return abs((value - self.mean) / self.scale - self.median) > FAR * self.deviation
-
-
-def outlier_notes(preparation: Preparation, parties: Sequence[Party]) -> Iterator[Note]:
-    """Values that are far from all others, column by column."""
-    sections = preparation.configuration.parties
-    for name, spread in _spreads(preparation, parties).items():
-        middle = spread.mean + spread.scale * spread.median
-        for section, survey in zip(sections, preparation.parties, strict=True):
-            for extreme in survey.extremes.get(name, ()):
-                if spread.is_far(extreme.value):
-                    where = line_of(extreme.file, extreme.row)
-                    text = (
-                        f'{survey.source.owner}: {extreme.file}, {where}, column "{name}":'
-                        f" {extreme.value:g} is far from all others (the middle is {middle:g});"
-                        " if it is an error, correct it"
-                    )
-                    yield Note(code="outlier", party=section.name, text=text)
-
-
-def _spreads(preparation: Preparation, parties: Sequence[Party]) -> dict[str, _Spread]:
-    """Of every column of numbers and the target, from all parties' rows."""
-    encoding = preparation.encoding
-    X = np.concatenate([party.X for party in parties])
-    y = np.concatenate([party.y for party in parties])
-    at = {name: k for k, name in enumerate(encoding.features)}
-    spreads = {}
-    for column in encoding.columns:
-        if isinstance(column, NumberColumn):
-            scaled = X[:, at[column.name]]
-            spreads[column.name] = _Spread.of(scaled, column.mean, column.scale)
-    target = encoding.target
-    mean, variance = target.decode(np.zeros(1), np.ones(1))
-    spreads[target.name] = _Spread.of(y, float(mean[0]), float(np.sqrt(variance[0])))
-    return spreads
 
 
 def overlap_notes(

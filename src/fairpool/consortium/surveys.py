@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairpool.consortium.contents import Content
 from fairpool.consortium.faults import Faults
@@ -49,6 +50,64 @@ class Moments:
     def deviation(self) -> FloatArray:
         """Standard deviations [k]."""
         return np.sqrt(self.squares / max(self.count, 1))
+
+
+SAMPLED_ROWS = 2000
+SAMPLED_VALUES = 1 << 18
+"""Of a source, so many rows are kept to see where most values are; fewer of very wide tables."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSample:
+    """A fair sample of rows of numbers, the same in whatever order pieces are put together.
+
+    Rows with the smallest keys are kept, and a row's key is its scrambled number. Means and
+    deviations are exact, but one value can move them anywhere; medians need rows.
+
+    Attributes:
+        keys: Of the rows [s].
+        values: Of the number columns and then the target [s, k], in their own units.
+    """
+
+    keys: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    values: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    @classmethod
+    def of(cls, columns: FloatArray, row_numbers: NDArray[np.int64]) -> "RowSample":
+        """Of columns [k, m] with these rows' numbers [m]."""
+        keys = _scrambled(row_numbers)
+        chosen = _smallest(keys, len(columns))
+        return cls(keys[chosen], columns[:, chosen].T)
+
+    def merged(self, other: "RowSample") -> "RowSample":
+        """That of both ones' rows."""
+        if not len(other.keys):
+            return self
+        if not len(self.keys):
+            return other
+        keys = np.concatenate([self.keys, other.keys])
+        values = np.concatenate([self.values, other.values])
+        chosen = _smallest(keys, values.shape[1])
+        return RowSample(keys[chosen], values[chosen])
+
+
+def _smallest(keys: NDArray[np.uint64], columns: int) -> NDArray[np.intp]:
+    """The rows of the smallest keys, in their order, as many as are kept."""
+    most = max(1, min(SAMPLED_ROWS, SAMPLED_VALUES // max(columns, 1)))
+    if len(keys) <= most:
+        return np.arange(len(keys))
+    return np.sort(np.argpartition(keys, most)[:most])
+
+
+def _scrambled(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Keys that are as good as random; the finaliser of splitmix64."""
+    keys = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    keys ^= keys >> np.uint64(30)
+    keys *= np.uint64(0xBF58476D1CE4E5B9)
+    keys ^= keys >> np.uint64(27)
+    keys *= np.uint64(0x94D049BB133111EB)
+    keys ^= keys >> np.uint64(31)
+    return keys
 
 
 @dataclass(frozen=True)
@@ -105,10 +164,11 @@ class Survey:
         dropped: Rows left out because something is missing.
         faults: What is wrong; missing values, too, whether they are allowed or not.
         moments: Of the number columns and then the target, over complete rows.
+        sample: Some complete rows of them.
         levels: Per categorical column, how often each level occurs in complete rows; not many more
             than `MOST_LEVELS`.
         unknown: Per categorical column whose levels are given, those that are not among them.
-        extremes: Per number column, the smallest and the largest value.
+        extremes: Per number column, the smallest and the largest value of complete rows.
         counting: Per column that is named like a row number, from which of 0 and 1 it counts the
             rows of every file.
     """
@@ -119,6 +179,7 @@ class Survey:
     dropped: int = 0
     faults: Faults = field(default_factory=Faults)
     moments: Moments = field(default_factory=Moments)
+    sample: RowSample = field(default_factory=RowSample)
     levels: dict[str, Counter[str]] = field(default_factory=dict)
     unknown: dict[str, UnknownLevels] = field(default_factory=dict)
     extremes: dict[str, Range] = field(default_factory=dict)
@@ -153,6 +214,7 @@ class Survey:
             dropped=self.dropped + other.dropped,
             faults=faults,
             moments=self.moments.merged(other.moments),
+            sample=self.sample.merged(other.sample),
             levels=levels,
             unknown=unknown,
             extremes=extremes,

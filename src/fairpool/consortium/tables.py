@@ -4,14 +4,18 @@ import contextlib
 import csv
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
+from numpy.typing import NDArray
 
+from fairpool.consortium.limits import SMALL_TABLE, Limits, beyond
 from fairpool.errors import DataError, is_printable, shown
 
 SUFFIXES = (".csv", ".parquet")
@@ -184,6 +188,13 @@ class Batch:
     columns: pa.Table
     places: Sequence[Place] = ()
 
+    @property
+    def row_numbers(self) -> NDArray[np.int64]:
+        """The number of each row in the file, from 0 [m]."""
+        if self.places:
+            return np.array([place.row for place in self.places])
+        return np.arange(self.first, self.first + self.columns.num_rows)
+
     def place(self, row: int) -> Place:
         """Where a row of the batch (from 0) is."""
         if self.places:
@@ -191,9 +202,21 @@ class Batch:
         return Place(self.file, self.first + row)
 
 
-def column_names(file: Path) -> tuple[str, ...]:
-    """The names of a file's columns, from its head alone."""
-    names = _parquet_names(file) if is_parquet(file) else _csv_names(file)
+LONGEST_FIXED_TEXT = 1000
+"""Bytes of a text in a column of texts of one length."""
+
+MOST_NAMES = 20
+"""Of names that cannot be used, so many are listed and the others counted."""
+
+
+def column_names(file: Path, limits: Limits | None = None) -> tuple[str, ...]:
+    """The names of a file's columns, from its head alone.
+
+    Args:
+        file: The file.
+        limits: What a head may be at most; None: anything.
+    """
+    names = _parquet_names(file) if is_parquet(file) else _csv_names(file, limits)
     if not names:
         raise DataError(f"{file}: the file is empty; its first line must name the columns")
     if not any(names):
@@ -203,18 +226,36 @@ def column_names(file: Path) -> tuple[str, ...]:
     for sign, word in ((";", "semicolons"), ("\t", "tabs")):
         if len(names) == 1 and sign in names[0]:
             raise DataError(f"{file}: its columns are separated by {word}; save it with commas")
+    if limits is not None:
+        _refuse_wide(file, names, limits)
     problems = []
-    for name in dict.fromkeys(names):
+    for name, count in Counter(names).items():
         if not name.isprintable():
             problems.append(
-                f"{file}: the column name {name!r} has a control character or line break; rename it"
+                f"{file}: the column name {shown(name)} has a control character or line break;"
+                " rename it"
             )
         # Columns without a name are never used, so any number of them will do.
-        if name.strip() and names.count(name) > 1:
+        if name.strip() and count > 1:
             problems.append(f'{file}: two columns are named "{name}"; rename or remove one of them')
+    if len(problems) > MOST_NAMES:
+        more = len(problems) - MOST_NAMES
+        problems[MOST_NAMES:] = [f"{file}: and {more} more such column name(s)"]
     if problems:
         raise DataError(*problems)
     return names
+
+
+def _refuse_wide(file: Path, names: Sequence[str], limits: Limits) -> None:
+    problems = []
+    if len(names) > limits.columns:
+        problems.append(beyond(f"{len(names)} columns", limits.columns, "columns"))
+    longest = max(names, key=len)
+    if len(longest) > limits.name_length:
+        what = f"the {len(longest)} characters of the column name {shown(longest)}"
+        problems.append(beyond(what, limits.name_length, "name_length"))
+    if problems:
+        raise DataError(*(f"{file}: {problem}" for problem in problems))
 
 
 def is_parquet(file: Path) -> bool:
@@ -225,16 +266,23 @@ def is_parquet(file: Path) -> bool:
 def _parquet_names(file: Path) -> tuple[str, ...]:
     try:
         return tuple(pa_parquet.read_schema(file).names)
+    except UnicodeDecodeError:
+        raise DataError(
+            f"{file}: a column name is not UTF-8 text; rename it, or save the file again"
+        ) from None
     except (pa.ArrowException, OSError) as error:
         raise DataError(
             f"{file}: not a Parquet file, or damaged; ask for it again ({first_line(error)})"
         ) from None
 
 
-def _csv_names(file: Path) -> tuple[str, ...]:
+def _csv_names(file: Path, limits: Limits | None) -> tuple[str, ...]:
     try:
         with open_csv(file) as stream:
-            names = tuple(next(csv.reader(stream), ()))
+            lines: Iterable[str] = stream
+            if limits is not None:
+                lines = _short_lines(stream, limits)
+            names = tuple(next(csv.reader(lines), ()))
     except PermissionError:
         raise DataError(f"{file}: no permission to read it") from None
     except (OSError, csv.Error) as error:
@@ -243,6 +291,15 @@ def _csv_names(file: Path) -> tuple[str, ...]:
         if (byte := byte_not_utf8(name)) is not None:
             raise DataError(f"{file}: not UTF-8 text (byte {byte:#x}); save it as UTF-8")
     return names
+
+
+def _short_lines(stream: TextIO, limits: Limits) -> Iterator[str]:
+    """The lines of a head; one that would fill memory before its names are counted is refused."""
+    most = limits.columns * (limits.name_length + len('"",'))
+    while line := stream.readline(most):
+        if len(line) == most and not line.endswith("\n"):
+            raise csv.Error(f"a line of more than {most} characters; see columns in [limits]")
+        yield line
 
 
 def open_csv(file: Path) -> TextIO:
@@ -286,6 +343,50 @@ def row_groups(file: Path) -> list[int]:
     return [head.row_group(k).num_rows for k in range(head.num_row_groups)]
 
 
+def refuse_large(source: Source, columns: Sequence[str], limits: Limits) -> None:
+    """Refuse Parquet files that say of themselves that they are too large, before reading them.
+
+    Args:
+        source: Files of which some may be CSV: these are not larger than they look.
+        columns: Those that would be read.
+        limits: What is allowed.
+    """
+    problems = []
+    rows = 0
+    for file in source.files:
+        if not is_parquet(file):
+            continue
+        try:
+            head = pa_parquet.read_metadata(file)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{source.owner}: {file}: {first_line(error)}") from None
+        rows += head.num_rows
+        table = _expanded_bytes(head, columns)
+        times = table / max(file.stat().st_size, 1)
+        if table > SMALL_TABLE and times > limits.expansion:
+            what = f"{head.num_rows} rows are a table of {table / 2**30:.3g} GiB:"
+            allowed = beyond(f"{times:.0f} times its size", limits.expansion, "expansion")
+            problems.append(f"{source.owner}: {file}: its {what} {allowed}")
+    if rows > limits.rows:
+        problems.append(f"{source.owner}: {beyond(f'{rows} rows', limits.rows, 'rows')}")
+    if problems:
+        raise DataError(*problems)
+
+
+def _expanded_bytes(head: pa_parquet.FileMetaData, columns: Sequence[str]) -> int:
+    """Bytes of some columns of a Parquet file in memory, from what its head says."""
+    numbers = 8 * head.num_rows * len(columns)
+    wanted = {*columns}
+    pages: int = 0
+    for k in range(head.num_row_groups):
+        group = head.row_group(k)
+        for j in range(group.num_columns):
+            chunk = group.column(j)
+            if chunk.path_in_schema in wanted:
+                pages += chunk.total_uncompressed_size
+    return int(max(numbers, pages))
+
+
 def column_types(numbers: Sequence[str], texts: Sequence[str]) -> dict[str, pa.DataType]:
     """As what to read each column: numbers first, then texts."""
     types = {name: pa.float64() for name in numbers}
@@ -300,8 +401,9 @@ def unfit_columns(schema: pa.Schema, types: dict[str, pa.DataType]) -> dict[str,
         What they are instead, by name; None where there is no such column.
     """
     unfit: dict[str, str | None] = {}
+    names = {*schema.names}
     for name, kind in types.items():
-        if name not in schema.names:
+        if name not in names:
             unfit[name] = None
         elif not _fits(schema.field(name).type, kind):
             unfit[name] = str(schema.field(name).type)
@@ -317,6 +419,9 @@ def _fits(own: pa.DataType, wanted: pa.DataType) -> bool:
             or pa.types.is_decimal(own)
             or pa.types.is_null(own)
         )
+    if pa.types.is_fixed_size_binary(own):
+        # A long one that is stored once could fill memory before anybody looks at it.
+        return bool(own.byte_width <= LONGEST_FIXED_TEXT)
     return not pa.types.is_nested(own)
 
 
@@ -332,4 +437,5 @@ def line_of(file: Path, row: int) -> str:
 
 def first_line(error: Exception) -> str:
     """The beginning of what another library says went wrong."""
-    return str(error).splitlines()[0][:200]
+    lines = str(error).splitlines() or [type(error).__name__]
+    return lines[0][:200]

@@ -28,10 +28,13 @@ from fairpool.consortium.tables import (
 from fairpool.errors import DataError
 
 TOLERANT_ROWS = 1 << 14
-"""So many rows of a CSV file with faults are looked at together."""
+TOLERANT_VALUES = 1 << 21
+"""So many rows of a CSV file with faults are looked at together; fewer where they are wide."""
 
 
-def read_tolerantly(piece: Piece, columns: Columns, faults: Faults) -> Iterator[Batch]:
+def read_tolerantly(
+    piece: Piece, columns: Columns, faults: Faults, *, longest: int | None = None
+) -> Iterator[Batch]:
     """The rows of a piece that `Reading` refuses, as far as they can be read.
 
     Columns that are not there, or of another type, are not in the batches. A value that is not a
@@ -41,14 +44,17 @@ def read_tolerantly(piece: Piece, columns: Columns, faults: Faults) -> Iterator[
         piece: A CSV file, or row groups of a Parquet file.
         columns: What to read of it.
         faults: Takes what could not be read.
+        longest: See `Reading`.
     """
     if is_parquet(piece.file):
-        yield from _read_parquet(piece, columns, faults)
+        yield from _read_parquet(piece, columns, faults, longest=longest)
     else:
         yield from _read_csv(piece.file, columns, faults)
 
 
-def _read_parquet(piece: Piece, columns: Columns, faults: Faults) -> Iterator[Batch]:
+def _read_parquet(
+    piece: Piece, columns: Columns, faults: Faults, *, longest: int | None
+) -> Iterator[Batch]:
     """The columns that have the right type; Arrow reads them, or none."""
     beginning = Place(piece.file, piece.first)
     types = column_types(columns.numbers, columns.texts)
@@ -62,6 +68,7 @@ def _read_parquet(piece: Piece, columns: Columns, faults: Faults) -> Iterator[Ba
         piece=piece,
         numbers=[name for name in columns.numbers if name not in unfit],
         texts=[name for name in columns.texts if name not in unfit],
+        longest=longest,
     )
     try:
         yield from reading
@@ -81,19 +88,23 @@ def _read_csv(file: Path, columns: Columns, faults: Faults) -> Iterator[Batch]:
     with open_csv(file) as stream:
         lines = csv_rows(stream)
         _, names = next(lines)
+        present = {*names}
+        numbers = {*columns.numbers}
+        texts = {*columns.texts}
         for name in columns.names:
-            if name not in names:
+            if name not in present:
                 faults.note(Fault(kind="lacking", column=name, first=Place(file, 0)))
         rows = _rows_of(lines, file, width=len(names), faults=faults)
-        while together := list(islice(rows, TOLERANT_ROWS)):
+        most = max(1, min(TOLERANT_ROWS, TOLERANT_VALUES // max(len(names), 1)))
+        while together := list(islice(rows, most)):
             places = [row.place for row in together]
             reader = _Reader(places, faults)
             table = {}
             for at, name in enumerate(names):
                 values = [row.values[at] for row in together]
-                if name in columns.numbers:
+                if name in numbers:
                     table[name] = pa.array(reader.numbers(name, values), pa.float64())
-                elif name in columns.texts:
+                elif name in texts:
                     table[name] = pa.array(reader.texts(values), pa.string())
             if table:
                 yield Batch(file=file, first=places[0].row, columns=pa.table(table), places=places)

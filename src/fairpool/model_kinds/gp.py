@@ -12,6 +12,7 @@ from fairpool.model_kinds.kernel_expression import parse_kernel
 from fairpool.model_kinds.kernels import KERNEL, describe_kernel, with_rounded_kernel
 from fairpool.model_kinds.kind import Disclosure, LearningData, Stored
 from fairpool.models import GaussianProcess, KernelPosterior, Model
+from fairpool.models.kernels import check_dimensions
 from fairpool.values import EXACT_LIMIT
 
 STORED_AS = "GaussianProcess"
@@ -91,5 +92,13 @@ class GaussianProcessKind:
             raise RewardFileError(
                 f"its arrays do not fit: X {X.shape}, scale {scale.shape}, alpha {alpha.shape}"
             )
-        factor = model.factor(X, scale)
-        return KernelPosterior(model=model, X=X, scale=scale, alpha=alpha, kept_factor=factor)
+        check_dimensions(model.kernel, X.shape[1])
+        # Whoever only looks at a file need not wait for a factor, nor have the memory for it.
+        return KernelPosterior(
+            model=model,
+            X=X,
+            scale=scale,
+            alpha=alpha,
+            kept_factor=None,
+            keeps_late_factor=True,
+        )

@@ -1,12 +1,14 @@
 """Posteriors p(theta | D): what each model has learned, and what it predicts for new inputs."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
+from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.errors import DataError
 from fairpool.parties import Pool, Told
 from fairpool.tables.arrays import TINY, FloatArray, as_matrix
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from fairpool.models.gp import GaussianProcess
     from fairpool.models.model import Model
     from fairpool.models.weight_model import WeightModel
+
+
+FACTOR_BYTES = 40
+"""For each entry of a covariance, while it is computed and factorised: five matrices."""
 
 
 class Posterior(Protocol):
@@ -85,8 +91,10 @@ class KernelPosterior:
         X: Training inputs [m, p].
         scale: S, one over the square root of each row's noise variance [m].
         alpha: [m], or [m, k] for k sets of labels.
-        kept_factor: L [m, m], lower; None where it is too large to keep one for every party.
+        kept_factor: L [m, m], lower; None: it is computed when it is needed.
         columns: The names of the inputs' columns, if known; a table to predict must have the same.
+        keeps_late_factor: Whether a factor that was computed when it was needed is then kept: for a
+            file, which may never be used to predict, but not where there is one for every party.
     """
 
     model: "GaussianProcess"
@@ -95,13 +103,26 @@ class KernelPosterior:
     alpha: FloatArray
     kept_factor: FloatArray | None
     columns: tuple[str, ...] | None = None
+    keeps_late_factor: bool = False
 
     @property
     def factor(self) -> FloatArray:
         """L [m, m], lower."""
-        return (
-            self.model.factor(self.X, self.scale) if self.kept_factor is None else self.kept_factor
+        if self.kept_factor is not None:
+            return self.kept_factor
+        if self.keeps_late_factor:
+            return self._late_factor
+        return self.model.factor(self.X, self.scale)
+
+    @cached_property
+    def _late_factor(self) -> FloatArray:
+        # A small file may have many rows, and the matrix has the square of them.
+        refuse_beyond_memory(
+            FACTOR_BYTES * len(self.X) ** 2,
+            f"predicting with an exact Gaussian process of {len(self.X)} rows",
+            "use a machine that has more, or ask for a sparse model",
         )
+        return self.model.factor(self.X, self.scale)
 
     @property
     def inputs(self) -> int:

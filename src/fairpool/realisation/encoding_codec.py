@@ -4,7 +4,7 @@ from typing import Any
 
 from fairpool.encoding import TableEncoding
 from fairpool.stored import number, text
-from fairpool.tables.arrays import TINY
+from fairpool.tables.arrays import LARGEST, TINY
 from fairpool.tables.columns import CategoryColumn, NumberColumn
 from fairpool.targets import target_entries, target_of
 
@@ -34,8 +34,8 @@ def decode_encoding(description: dict[str, Any]) -> TableEncoding:
             columns.append(
                 NumberColumn(
                     text(column["name"]),
-                    number(column["mean"], "mean"),
-                    number(column["scale"], "scale", least=TINY),
+                    number(column["mean"], "mean", least=-LARGEST, most=LARGEST),
+                    number(column["scale"], "scale", least=TINY, most=LARGEST),
                 )
             )
     return TableEncoding(tuple(columns), target_of(description))

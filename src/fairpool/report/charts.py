@@ -1,5 +1,6 @@
 """Every chart of the report and the letters, by altair. Nothing is told by colour alone."""
 
+import json
 from typing import Any
 
 import altair as alt
@@ -20,6 +21,9 @@ SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 RHO_TITLE = "ρ, from equal rewards (0) to purely proportional ones (1)"
 GRID = 101
 """Points along rho."""
+
+LAST_OF_TWO_BYTES = "\uffff"
+"""Letters beyond this one, such as emoji, are two characters to a script."""
 
 MOST_DRAWN = 24
 """Of more parties, a chart shows a selection: the table has them all."""
@@ -60,7 +64,23 @@ def styled(chart: Any) -> Any:
 
 def as_svg(chart: Any) -> str:
     """A chart as an SVG element, to be put into a page."""
-    return str(vl_convert.vegalite_to_svg(styled(chart).to_dict(format="vega-lite")))
+    specification = styled(chart).to_dict(format="vega-lite")
+    if max(json.dumps(specification, ensure_ascii=False)) > LAST_OF_TWO_BYTES:
+        # Vega would cut such a letter of a long label in two, and then fail to draw it.
+        specification = _without_label_limits(specification)
+    return str(vl_convert.vegalite_to_svg(specification))
+
+
+def _without_label_limits(part: Any) -> Any:
+    """A specification, or a part of it, in which labels may have any length."""
+    if isinstance(part, list):
+        return [_without_label_limits(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    free = {}
+    for key, value in part.items():
+        free[key] = 0 if key == "labelLimit" else _without_label_limits(value)
+    return free
 
 
 def drawn_parties(result: Outcome) -> list[int]:

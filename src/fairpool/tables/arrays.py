@@ -15,6 +15,9 @@ from fairpool.errors import DataError, shown
 FloatArray = NDArray[np.float64]
 """An array of float64, the only kind of number fairpool computes with."""
 
+LARGEST = 1e100
+"""A number beyond this is an error of the data, and its square would overflow."""
+
 TINY = float(np.finfo(float).tiny)
 """The smallest ordinary number, for what must not be 0."""
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from fairpool.models import mnlp
 from fairpool.stored import number, text
-from fairpool.tables.arrays import TINY, FloatArray
+from fairpool.tables.arrays import LARGEST, TINY, FloatArray
 from fairpool.tables.columns import standardise
 from fairpool.targets.target import Measure, Score
 
@@ -97,6 +97,6 @@ class NumberTarget:
         """The target with these entries, all of them checked."""
         return cls(
             name=text(entries["target"]),
-            mean=number(entries["mean"], "mean"),
-            scale=number(entries["scale"], "scale", least=TINY),
+            mean=number(entries["mean"], "mean", least=-LARGEST, most=LARGEST),
+            scale=number(entries["scale"], "scale", least=TINY, most=LARGEST),
         )

@@ -1,0 +1,45 @@
+"""What tables may be at most: a small file must not cost the operator hours or all memory."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Count = Annotated[int, Field(ge=1)]
+Factor = Annotated[float, Field(ge=1, strict=False)]
+
+
+class Limits(BaseModel):
+    """[limits]: what is refused before it is read, or as soon as it shows.
+
+    Attributes:
+        columns: Of a file.
+        rows: Of a party, or of public or test data.
+        name_length: Characters of a column's name, and of a level.
+        expansion: How many times larger than its file the table of a Parquet file may be; only
+            tables of more than `SMALL_TABLE` bytes are judged.
+        spread: How many median deviations the standard deviation of a column may be, where it has
+            values far from all others: see `outliers`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    columns: Count = 10_000
+    rows: Count = 100_000_000
+    name_length: Count = 500
+    expansion: Factor = 500.0
+    spread: Factor = 100.0
+
+
+SMALL_TABLE = 1 << 28
+"""Bytes: columns of few distinct values are stored in next to nothing, which is no attack."""
+
+
+def beyond(what: str, bound: float, key: str) -> str:
+    """That something is beyond a limit, and how to allow it.
+
+    >>> beyond("12 columns", 10, "columns")
+    '12 columns are more than the 10 allowed; if that is right, raise columns in [limits]'
+    """
+    return (
+        f"{what} are more than the {bound:.15g} allowed; if that is right, raise {key} in [limits]"
+    )
