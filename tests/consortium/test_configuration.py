@@ -151,3 +151,17 @@ def test_a_folder_without_a_file_says_how_to_begin(tmp_path):
 
 def test_a_project_loads(tmp_path):
     assert load_configuration(project(tmp_path)).rewards.rho == 0.6
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["[" * 3000 + "]" * 3000, "{a=" * 3000 + "1" + "}" * 3000],
+    ids=["arrays", "tables"],
+)
+def test_a_file_that_is_nested_too_deeply_is_refused(tmp_path, value):
+    """It was an unexpected error."""
+    [problem] = problems(tmp_path, f"x = {value}\n{GOOD}")
+    assert problem.endswith("are nested too deeply; no key needs more than three levels")
+    dotted = ".".join("x" * 3000)
+    [problem] = problems(tmp_path, f"{dotted} = 1\n{GOOD}")
+    assert "x: unknown key" in problem

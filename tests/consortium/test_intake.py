@@ -85,7 +85,7 @@ def test_a_file_a_folder_and_a_glob(tmp_path):
 
 
 def test_missing_values_are_counted_per_column_or_dropped(tmp_path):
-    folder = project(tmp_path)
+    folder = project(tmp_path, rewards="share_inputs = true")
     (tmp_path / "p0.csv").write_text(
         "x,z,kind,y\n1,2,red,3\n\n,2,green,4\nNA,,red,5\n2,3,,6\n7,8,red,9\n1,1,green,1\n"
     )
@@ -181,7 +181,7 @@ def test_what_cannot_be_learned_from_is_refused(tmp_path):
 
 
 def test_a_constant_column_is_noticed_and_harmless(tmp_path):
-    folder = project(tmp_path)
+    folder = project(tmp_path, rewards="share_inputs = true")
     for i in range(3):
         write(tmp_path / f"p{i}.csv", table(9, i).set_column(0, "x", pa.array([4.0] * 9)))
     found = prepared(folder)
@@ -225,11 +225,12 @@ def test_files_of_the_same_content_are_named(tmp_path):
     assert any("p1.csv is the same as" in warning for warning in prepared(folder).warnings)
 
 
-def test_a_single_row_of_the_others_is_refused_before_computing(tmp_path):
+def test_parties_of_few_rows_are_refused_before_computing(tmp_path):
     folder = project(tmp_path, sizes=(20, 1))
-    assert any(
-        "the other parties together have a single row" in problem for problem in refuse(folder)
-    )
+    (problem,) = refuse(folder)
+    assert 'party "Party 1" has 1 distinct row' in problem
+    assert "needs 10 of every party" in problem
+    assert "share_inputs = true" in problem
     folder = project(tmp_path, sizes=(20, 1), rewards="share_inputs = true")
     assert prepared(folder).parties[1].rows == 1
 

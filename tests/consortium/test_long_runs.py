@@ -109,7 +109,10 @@ def test_precision_and_evaluations_are_the_operators_choice(tmp_path):
     found = []
     for number, lines in enumerate(["evaluations = 400", "precision = 0.01"]):
         folder = project(
-            tmp_path / str(number), sizes=(3, 9, 5, 7, 6) * 4, extra=f"[valuation]\n{lines}"
+            tmp_path / str(number),
+            sizes=(3, 9, 5, 7, 6) * 4,
+            extra=f"[valuation]\n{lines}",
+            rewards="share_inputs = true",
         )
         done = fairpool("run", folder, "--json")
         assert done.returncode == 0, done.stderr

@@ -316,7 +316,7 @@ def test_every_run_has_noise_of_its_own_and_keeps_nothing_of_it(tmp_path):
 
 @pytest.mark.parametrize("kind", ["sparse_gp", "blr", "network"])
 def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind):
-    folder = project(tmp_path, model=MODELS[kind][0])
+    folder = project(tmp_path, model=MODELS[kind][0], rewards=MODELS[kind][1])
     own = table(25, 1, 0.4).to_pydict()
     own["x"][3], own["z"][4], own["y"][5], own["kind"][6] = (
         7.1234567,
@@ -483,7 +483,7 @@ def test_outliers_and_test_rows_seen_in_training_are_reported(tmp_path):
 
 def test_one_party_cannot_work_out_anothers_rows_from_the_scaling(tmp_path):
     """n * mean - own sum would be the others' sum, were the scaling not rounded."""
-    folder = project(tmp_path, sizes=(40, 2))
+    folder = project(tmp_path, sizes=(40, 2), rewards="share_inputs = true")
     run = finished_run(folder, rho=0.2)
     own, other = table(40, 0)["x"].to_numpy(), table(2, 1, 0.4)["x"].to_numpy()
     guess = 42 * run.preparation.encoding.columns[0].mean - own.sum()
@@ -525,8 +525,9 @@ def test_a_letter_says_so_where_sums_are_sums_of_one_row(tmp_path):
     folder = project(tmp_path, sizes=(40, 1), rewards="share_inputs = true")
     written_run(folder, folder / "result", rho=0.3)
     of_many, of_one = (folder / f"result/parties/Party-{i}/letter.html" for i in range(2))
-    assert "and with them a row of another party, as all parties agreed" in of_many.read_text()
-    assert "It contains no row of another party" in of_one.read_text()
+    said = "their rows can be computed from it, as all parties agreed"
+    assert said in of_many.read_text()
+    assert said not in of_one.read_text()
 
 
 def test_a_place_that_cannot_be_written_to_is_refused_before_anything_is_computed(tmp_path):

@@ -63,7 +63,7 @@ def test_all_output_is_for_the_operator_alone_whatever_the_umask(tmp_path, umask
     done = run_under_umask(umask, "run", folder, "--out", out, "--quiet")
     assert done.returncode == 0, done.stderr
     written = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
-    assert len([path for path in written if path.is_file()]) == 10
+    assert len([path for path in written if path.is_file()]) == 9
     for path in written:
         mode = stat.S_IMODE(path.stat().st_mode)
         assert mode == (0o700 if path.is_dir() else 0o600), path

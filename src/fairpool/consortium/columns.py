@@ -74,7 +74,7 @@ def column_problems(
     problems = []
     for name in configuration.categorical:
         if name not in known:
-            listed = few(features, 20)
+            listed = few([cut(feature) for feature in features], 20)
             problems.append(f'categorical: "{cut(name)}" is not one of the features ({listed})')
     if isinstance(configuration.categorical, dict) and not all(is_parquet(file) for file in files):
         for name, levels in configuration.categorical.items():

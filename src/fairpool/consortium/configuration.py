@@ -365,7 +365,7 @@ def _where(location: list[Any]) -> str:
         if isinstance(part, int) and words:
             words[-1] += f" {part + 1}"
         else:
-            words.append(str(part))
+            words.append(cut(str(part)))
     return ", ".join(words) or "the file"
 
 
