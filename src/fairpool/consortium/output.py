@@ -191,7 +191,8 @@ def _contents(reward: ModelReward, disclosure: Disclosure) -> str:
         return (
             f"{sums} Its predicted variances are made of your own rows and made-up ones, and tell"
             " nothing of where the other parties' data are; its predicted means depend on them."
-            f" From fewer than {fewest} rows of a party, rows could be computed; each has more."
+            f" Of a party with fewer than {fewest} distinct rows, rows could be computed from them;"
+            " everybody has at least that many."
         )
     return (
         f"{sums} From such sums the rows of small parties can be computed: everybody has at least"

@@ -100,7 +100,7 @@ class LabelNoiseWords:
     term = (
         "noise variance, η",
         "What was added to the other parties' labels before a party's model was trained, so that"
-        " the model is worth just its reward.",
+        " the model is worth exactly its reward.",
     )
 
     def short(self, level: Level) -> str:
@@ -116,14 +116,14 @@ class LabelNoiseWords:
     def received(self, level: Level, target: Target) -> str:
         """What the model was trained on."""
         if eta_of(level) == 0:
-            return "It is the best model: trained on all data, without added noise.\n"
+            return "It is the best model: trained on all data, without added noise."
         if level.tau == 0:
-            return "It is trained on your own data: that is what your reward is worth.\n"
+            return "It is trained on your own data: that is what your reward is worth."
         deviation = target.deviation(eta_of(level))
         return (
             "It is trained on your own data as they are, and on the other parties' data with noise"
-            f" on their labels\n(standard deviation {deviation:.4g}, in {target.name}'s own units),"
-            " so that it is worth just that."
+            f" on their labels (standard deviation {deviation:.4g}, in {target.name}'s own units),"
+            " so that it is worth exactly that."
         )
 
     def labels(self, level: Level) -> str:
