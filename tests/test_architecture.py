@@ -11,12 +11,14 @@ from fairpool.contributions.registry import CONCEPTS
 from fairpool.model_kinds import KINDS
 from fairpool.realisation.mechanisms import MECHANISMS
 from fairpool.targets import TARGETS
+from tests.support.projects import fairpool, project
 from tests.test_paper_map import find
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/architecture.md").read_text()
 SOURCE = ROOT / "src/fairpool"
-ROOMS = [line.split()[0] for line in PAGE.split("```")[1].strip().splitlines()]
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE, re.S)
+ROOMS = [line.split()[0] for line in BLOCKS[0][1].strip().splitlines()]
 NAMES = sorted(set(re.findall(r"`(fairpool\.[\w.]+)`", PAGE)))
 SEAMS = re.findall(r"^### (.+?)\n(.*?)(?=^### |\Z)", PAGE, re.M | re.S)
 
@@ -67,6 +69,20 @@ def test_every_registered_variant_lies_beside_its_declaration_and_is_named():
             module = getattr(home, "__self__", home)
             where = getattr(module, "__module__", None) or type(module).__module__
             assert f"`{where}" in PAGE, name
+
+
+def test_the_notebook_runs(tmp_path, monkeypatch):
+    project(tmp_path / "my-project")
+    monkeypatch.chdir(tmp_path)
+    (snippet,) = [code for language, code in BLOCKS if language == "python"]
+    names = {}
+    exec(snippet, names)
+    assert names["result"].collaboration.rho == 0.5
+    assert (tmp_path / "my-project/result/operator/report.html").exists()
+    # A model of the result is whole: it can be saved, and knows the columns of a table.
+    names["result"].collaboration.models[0].save("reward.safetensors")
+    done = fairpool("predict", "reward.safetensors", "--data", "my-project/test.csv")
+    assert done.returncode == 0, done.stderr
 
 
 def test_nothing_below_the_front_ends_prints_or_reads_arguments():

@@ -42,7 +42,7 @@ def page(path):
     return " ".join(html.unescape(path.read_text()).split())
 
 
-@pytest.mark.parametrize("name", CONCEPTS)
+@pytest.mark.parametrize("name", LETTERS)
 def test_from_the_file_to_the_letter(tmp_path, name):
     folder = project(tmp_path, extra=valuation(contributions=name))
     done = fairpool("run", folder, "--quiet", "--seed", "1", "--rho", "rational")

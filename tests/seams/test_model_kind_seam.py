@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import fairpool as fp
-from fairpool.model_kinds import KINDS, Disclosure, Key, Stored
+from fairpool.consortium.configuration import load_configuration
+from fairpool.model_kinds import KINDS, Disclosure, Key, Stored, kind_of
 from fairpool.model_kinds.kind import above
 from fairpool.model_kinds.weights import WeightKind, decode_weights, encode_weights
 from fairpool.models import WeightModel
@@ -100,7 +101,7 @@ def test_the_keys_of_a_new_kind_are_checked_like_all_others(tmp_path):
         ('kind = "average"\ndeviation = 0.0', "model, deviation: 0.0 is not allowed"),
         ('kind = "blr"\ndeviation = 2.0', 'deviation has no meaning for kind = "blr"'),
         ('kind = "average"\nkernel = "rbf"', 'kernel has no meaning for kind = "average"'),
-        ('kind = "avarage"', "'blr', 'network' or 'average'"),
+        ('kind = "avarage"', "or 'average'"),
     ):
         folder = project(tmp_path, model=model)
         check = fairpool("check", folder)
@@ -113,6 +114,31 @@ def test_a_model_without_a_kind_can_be_used_but_not_saved(tmp_path):
     result = fp.collaborate([party], Average(0.5, 1.0), rng=0)
     with pytest.raises(ValueError, match="a model of type Average cannot be put into a file"):
         result.models[0].save(tmp_path / "r")
+
+
+@pytest.mark.parametrize(("key", "declared"), [("prior_variance", 4.0), ("learn", 1.0)])
+def test_a_key_is_declared_once(key, declared, tmp_path, monkeypatch):
+    """Otherwise one kind's default would silently become the other's."""
+    kind = AverageKind()
+    kind.keys = {key: Key(type=float, default=declared, check=above(0))}
+    monkeypatch.setitem(KINDS, "average", kind)
+    with pytest.raises(TypeError, match=f'"average" declares the key "{key}"'):
+        load_configuration(project(tmp_path))
+
+
+def test_a_kind_that_is_registered_later_comes_first(monkeypatch):
+    class Own(fp.BayesianLinearRegression):
+        pass
+
+    class OwnKind(AverageKind):
+        def suits(self, model):
+            return isinstance(model, Own)
+
+    own = OwnKind()
+    assert kind_of(Own(0.5)) is KINDS["blr"]
+    monkeypatch.setitem(KINDS, "own", own)
+    assert kind_of(Own(0.5)) is own
+    assert kind_of(fp.BayesianLinearRegression(0.5)) is KINDS["blr"]
 
 
 @pytest.mark.parametrize("name", KINDS)

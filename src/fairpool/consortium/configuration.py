@@ -24,7 +24,7 @@ from fairpool.consortium.limits import Limits, beyond
 from fairpool.contributions import concept_of
 from fairpool.contributions.registry import settings_without_meaning
 from fairpool.errors import ConfigurationError, cut, shown
-from fairpool.model_kinds import KINDS, ModelKind
+from fairpool.model_kinds import KINDS, Key, ModelKind
 from fairpool.realisation import MECHANISMS
 from fairpool.rewards.scheme import WORDS
 from fairpool.values import EXACT_LIMIT
@@ -107,9 +107,9 @@ class ModelSection(Section):
 
     kind: Annotated[str, AfterValidator(lambda name: _kind(name))] = "sparse_gp"
     learn: bool = True
-    noise_variance: (
-        Annotated[float, Field(gt=0, strict=False), AfterValidator(lambda s2: _noise(s2))] | None
-    ) = None
+    noise_variance: Annotated[float, Field(gt=0), AfterValidator(lambda s2: _noise(s2))] | None = (
+        None
+    )
 
     def problems(self) -> list[str]:
         """What does not fit together."""
@@ -256,8 +256,15 @@ def file_format(kinds: tuple[ModelKind, ...]) -> type[Configuration]:
     all others, not a key that nobody knows.
     """
     fields: dict[str, Any] = {}
+    declared: dict[str, Key] = {}
     for kind in kinds:
         for name, key in kind.keys.items():
+            # One key cannot have two defaults: the file does not say whose it is.
+            if name in ModelSection.model_fields or declared.setdefault(name, key) is not key:
+                raise TypeError(
+                    f'the kind "{kind.name}" declares the key "{name}", which is declared'
+                    " elsewhere; share that very Key, or choose another name"
+                )
             fields[name] = (Annotated[key.type, AfterValidator(key.check)], key.default)
     section = create_model("ModelSection", __base__=ModelSection, **fields)
     return create_model("Configuration", __base__=Configuration, model=(section, section()))

@@ -9,7 +9,6 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,8 +96,7 @@ def _party_files(run: Run, i: int) -> dict[str, bytes]:
     configuration = run.preparation.configuration
     encoding = run.preparation.encoding
     reward = reward_bytes(
-        replace(run.collaboration.models[i], encoding=encoding),
-        share_inputs=configuration.rewards.share_inputs,
+        run.collaboration.models[i], share_inputs=configuration.rewards.share_inputs
     )
     letter = Letter(
         title=configuration.name,

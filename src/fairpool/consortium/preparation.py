@@ -226,15 +226,14 @@ def _try(
 
 
 def _privacy_problems(configuration: Configuration) -> list[str]:
-    kind = KINDS[configuration.model.kind]
-    if not kind.disclosure.holds_rows or configuration.rewards.share_inputs:
+    name = configuration.model.kind
+    if not KINDS[name].disclosure.holds_rows or configuration.rewards.share_inputs:
         return []
+    without = [f'"{other}"' for other, kind in KINDS.items() if not kind.disclosure.holds_rows]
     return [
-        'model kind "gp": every reward file would contain all parties\' inputs; if all parties'
-        " agreed to that, set"
-        ' share_inputs = true in [rewards]; otherwise use kind "sparse_gp", "blr" or "network",'
-        " whose files"
-        " contain nobody's rows"
+        f'model kind "{name}": every reward file would contain all parties\' inputs; if all parties'
+        " agreed to that, set share_inputs = true in [rewards]; otherwise use kind"
+        f" {', '.join(without[:-1])} or {without[-1]}, whose files contain nobody's rows"
     ]
 
 

@@ -18,3 +18,6 @@ class RunRequest:
     configuration: Path
     rho: float | str | None = None
     seed: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "configuration", Path(self.configuration))

@@ -65,6 +65,10 @@ def value(learning: Learning, workers: Workers | None = None) -> Valuation:
         workers=valuers,
         mechanism=configuration.rewards.mechanism,
     )
+    # Each model knows how a table becomes its inputs, so that it can be saved and used as it is.
+    encoding = learning.preparation.encoding
+    models = tuple(replace(model, encoding=encoding) for model in collaboration.models)
+    collaboration = replace(collaboration, models=models)
     return Valuation(learning=learning, collaboration=collaboration, seed=seed)
 
 

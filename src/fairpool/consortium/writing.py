@@ -43,6 +43,7 @@ def write(files: Mapping[str, bytes], out: Path, *, force: bool = False) -> None
         out: The folder; private to this user.
         force: Whether to replace the output of an earlier run.
     """
+    out = Path(out)
     refuse_output(out, force=force)
     partial = out.parent / f".{out.name}.partial-{os.getpid()}"
     try:

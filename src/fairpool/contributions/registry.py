@@ -35,6 +35,8 @@ def concept_of(concept: str | Concept) -> Concept:
         return CONCEPTS[concept]
     known = ", ".join(CONCEPTS)
     hint = f"there are {known}"
+    if not isinstance(concept, str):
+        hint = f"give one of {known} by name, or a Concept"
     near = difflib.get_close_matches(str(concept), CONCEPTS, n=1)
     if near:
         hint = f'did you mean "{near[0]}"? There are {known}'

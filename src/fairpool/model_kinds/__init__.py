@@ -38,16 +38,16 @@ __all__ = [
 
 
 def kind_of(model: Model) -> ModelKind:
-    """The kind that a model is of."""
-    for kind in KINDS.values():
+    """The kind that a model is of; the last one that suits it, so that special ones come later."""
+    for kind in reversed(KINDS.values()):
         if kind.suits(model):
             return kind
     raise RewardFileError(f"a model of type {type(model).__name__} cannot be put into a file")
 
 
 def kind_in_file(description: dict[str, Any]) -> ModelKind:
-    """The kind of the model that a file describes."""
-    for kind in KINDS.values():
+    """The kind of the model that a file describes, the last that recognises it."""
+    for kind in reversed(KINDS.values()):
         if kind.recognises(description):
             return kind
     raise RewardFileError(f"no model of kind {shown(description['kind'])} is known")

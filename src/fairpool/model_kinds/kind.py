@@ -119,7 +119,7 @@ class ModelKind(Protocol):
 
     @property
     def keys(self) -> dict[str, Key]:
-        """Its own keys of [model]; two kinds may share one."""
+        """Its own keys of [model]; two kinds may share one `Key`, which then is the same object."""
         ...  # pragma: no cover
 
     @property

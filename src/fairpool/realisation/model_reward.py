@@ -104,6 +104,8 @@ class ModelReward:
             noise = "no noise"
         elif self.tau == 0:
             noise = "own data only"
+        elif np.isnan(self.eta):
+            noise = f"{self.mechanism.name} {self.tau:.4g}"
         else:
             noise = f"noise variance {self.eta:.4g}"
         return f"ModelReward({self.party!r}, value {self.value:.6g}, {noise})"

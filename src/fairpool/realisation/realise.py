@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.errors import GameError, shown
+from fairpool.errors import GameError, RewardError, shown
 from fairpool.realisation.label_noise import LabelNoise
 from fairpool.realisation.level import check_targets
 from fairpool.realisation.mechanism import Mechanism
@@ -44,6 +44,8 @@ def realise(
     Returns:
         One `ModelReward` per party, in the parties' order.
     """
+    if mechanism is not None and noise != "nested":
+        raise RewardError("noise is a setting of noise on labels; give it, or another mechanism")
     chosen = LabelNoise(noise) if mechanism is None else mechanism_of(mechanism)
     if not isinstance(game, InformationGain):
         check_targets(game, rewards)
