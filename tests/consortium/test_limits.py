@@ -1,5 +1,6 @@
 """A small file must not cost the operator hours, or all memory."""
 
+import contextlib
 import re
 
 import numpy as np
@@ -297,3 +298,18 @@ def test_a_name_of_parquet_that_is_not_utf8_is_named(tmp_path):
         'party "Party 0": p0.parquet: a column name is not UTF-8 text; rename it, or save the file'
         " again"
     )
+
+
+def test_damaged_heads_of_parquet_files_are_refused_or_read(tmp_path):
+    """Some of their details can end the process, or are no text: these are not looked at."""
+    folder = project(tmp_path, suffix=".parquet")
+    file = folder / "p0.parquet"
+    content = file.read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        damaged = bytearray(content)
+        for place in rng.integers(len(content) // 2, len(content), 2):
+            damaged[place] = rng.integers(256)
+        file.write_bytes(damaged)
+        with contextlib.suppress(ConfigurationError):
+            prepared(folder)

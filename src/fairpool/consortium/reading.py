@@ -16,9 +16,13 @@ or an outlier reads a CSV file up to the line that it names.)
 
 import hashlib
 import io
+import threading
+import time
+import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -44,6 +48,15 @@ BATCH_VALUES = 1 << 22
 
 PIECE_ROWS = 1 << 19
 """Row groups of a Parquet file are one task until they have as many rows as this."""
+
+SMALL_FILE = 1 << 24
+"""Up to this many bytes a CSV file is taken into memory whole."""
+
+A_LITTLE_MORE = 0.01
+"""Seconds in which a thread of Arrow's that was seen to let go gets out of the interpreter."""
+
+LONGEST_WAIT = 1.0
+"""Seconds to wait for Arrow's threads; they take a few milliseconds."""
 
 CSV_BLOCK = 1 << 22
 BYTES_PER_CHARACTER = 4
@@ -153,26 +166,37 @@ class Reading:
         return self._csv(types)
 
     def _csv(self, types: dict[str, pa.DataType]) -> Iterator[pa.Table]:
+        problem = None
+        stream = None
+        try:
+            stream = HashingStream(self.piece.file)
+            yield from self._csv_tables(stream, types)
+            self._sha256 = stream.drained()
+        except (pa.ArrowException, OSError) as error:
+            problem = first_line(error)
+        finally:
+            if stream is not None:
+                stream.wait_for_release()
+        if problem is not None:
+            raise DataError(f"{self.piece.file}: {problem}")
+
+    def _csv_tables(
+        self, stream: "HashingStream", types: dict[str, pa.DataType]
+    ) -> Iterator[pa.Table]:
         options = pa_csv.ConvertOptions(
             column_types=types,
             include_columns=list(types),
             null_values=list(MISSING),
             strings_can_be_null=True,
         )
-        try:
-            # It closes with its last user: Arrow may still read ahead when a reading is given up.
-            stream = HashingStream(self.piece.file)
-            with pa_csv.open_csv(
-                stream,
-                convert_options=options,
-                read_options=pa_csv.ReadOptions(block_size=CSV_BLOCK, use_threads=self.threads),
-                parse_options=pa_csv.ParseOptions(newlines_in_values=True),
-            ) as reader:
-                for batch in reader:
-                    yield pa.Table.from_batches([batch])
-            self._sha256 = stream.drained()
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{self.piece.file}: {first_line(error)}") from None
+        with pa_csv.open_csv(
+            stream.lent(),
+            convert_options=options,
+            read_options=pa_csv.ReadOptions(block_size=CSV_BLOCK, use_threads=self.threads),
+            parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+        ) as reader:
+            for batch in reader:
+                yield pa.Table.from_batches([batch])
 
     def _parquet(self, types: dict[str, pa.DataType], most: int) -> Iterator[pa.Table]:
         try:
@@ -246,18 +270,28 @@ class Reading:
         return f'{Place(self.piece.file, row)}, column "{name}"'
 
 
-class HashingStream(io.RawIOBase):
+class HashingStream:
     """A file's bytes for a reader that goes through them once, hashed as they go by."""
 
     def __init__(self, file: Path) -> None:
-        super().__init__()
         # Arrow's own file: its errors are the same as without a stream between.
         self._file = pa.OSFile(str(file))
         self._hash = hashlib.sha256()
+        self._released = threading.Event()
+        self._released.set()
 
-    def readable(self) -> bool:
-        """It is: Arrow asks."""
-        return True
+    def lent(self) -> Any:
+        """The bytes as Arrow wants them."""
+        size = self._file.size()
+        if size <= SMALL_FILE:
+            # Arrow's own memory: its threads need no interpreter to let go of it.
+            content = self._file.read_buffer(size)
+            self._hash.update(content)
+            return pa.BufferReader(content)
+        lent = _LentStream(self)
+        self._released.clear()
+        weakref.finalize(lent, self._released.set).atexit = False
+        return lent
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
@@ -270,6 +304,33 @@ class HashingStream(io.RawIOBase):
         while self.read(CSV_BLOCK):
             pass
         return self._hash.hexdigest()
+
+    def wait_for_release(self) -> None:
+        """Wait until Arrow let go of what it was lent.
+
+        Its threads read ahead, and let go a little after the last batch was taken. If the program
+        ended meanwhile, they would ask for an interpreter that is no more, and abort: so a little
+        more is waited. (A small file's bytes are Arrow's own, and need none of that.)
+        """
+        if not self._released.is_set():
+            self._released.wait(LONGEST_WAIT)
+            time.sleep(A_LITTLE_MORE)
+
+
+class _LentStream(io.RawIOBase):
+    """What Arrow holds of a stream."""
+
+    def __init__(self, stream: HashingStream) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def readable(self) -> bool:
+        """It is: Arrow asks."""
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        return self._stream.read(size)
 
 
 def _is_utf8(text: bytes | None) -> bool:

@@ -202,6 +202,7 @@ class Batch:
         return Place(self.file, self.first + row)
 
 
+BYTES_PER_VALUE = 8
 LONGEST_FIXED_TEXT = 1000
 """Bytes of a text in a column of texts of one length."""
 
@@ -361,7 +362,8 @@ def refuse_large(source: Source, columns: Sequence[str], limits: Limits) -> None
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{source.owner}: {file}: {first_line(error)}") from None
         rows += head.num_rows
-        table = _expanded_bytes(head, columns)
+        # Only what the head says of the whole file: details of a damaged one can end the process.
+        table = BYTES_PER_VALUE * head.num_rows * len(columns)
         times = table / max(file.stat().st_size, 1)
         if table > SMALL_TABLE and times > limits.expansion:
             what = f"{head.num_rows} rows are a table of {table / 2**30:.3g} GiB:"
@@ -371,20 +373,6 @@ def refuse_large(source: Source, columns: Sequence[str], limits: Limits) -> None
         problems.append(f"{source.owner}: {beyond(f'{rows} rows', limits.rows, 'rows')}")
     if problems:
         raise DataError(*problems)
-
-
-def _expanded_bytes(head: pa_parquet.FileMetaData, columns: Sequence[str]) -> int:
-    """Bytes of some columns of a Parquet file in memory, from what its head says."""
-    numbers = 8 * head.num_rows * len(columns)
-    wanted = {*columns}
-    pages: int = 0
-    for k in range(head.num_row_groups):
-        group = head.row_group(k)
-        for j in range(group.num_columns):
-            chunk = group.column(j)
-            if chunk.path_in_schema in wanted:
-                pages += chunk.total_uncompressed_size
-    return int(max(numbers, pages))
 
 
 def column_types(numbers: Sequence[str], texts: Sequence[str]) -> dict[str, pa.DataType]:

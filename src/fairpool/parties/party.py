@@ -89,9 +89,7 @@ class Party:
     def statistics(self, model: FeatureModel) -> "RowStatistics":
         """What a model with weights learns from the rows."""
         return RowStatistics(
-            A=model.whitened_features(self.X),
-            residual=self.y - model.prior_mean_at(self.X),
-            noise=self.noise_of_rows(model.noise_variance),
+            party=self, model=model, noise=self.noise_of_rows(model.noise_variance)
         )
 
     def __repr__(self) -> str:
@@ -102,20 +100,33 @@ class Party:
 class RowStatistics:
     """What a model with weights learns from a party's rows.
 
+    It keeps sums over rows alone. The rows' features may take much more memory than the rows, and
+    are made anew for whoever asks for them.
+
     Attributes:
-        A: The rows' whitened features [m, d].
-        residual: Their labels less the prior mean [m].
+        party: The rows.
+        model: What features they have.
         noise: Their noise variances [m]; a row of infinite noise tells nothing.
     """
 
-    A: FloatArray
-    residual: FloatArray
+    party: Party
+    model: FeatureModel
     noise: FloatArray
+
+    def _features(self) -> FloatArray:
+        """A, the rows' whitened features [m, d]."""
+        return self.model.whitened_features(self.party.X)
+
+    def _residual(self) -> FloatArray:
+        """The labels less the prior mean [m]."""
+        return np.asarray(self.party.y - self.model.prior_mean_at(self.party.X))
 
     @cached_property
     def told(self) -> Told:
         """What the rows tell as they are."""
-        return Told(self.precision, self._scaled.T @ (self.residual / np.sqrt(self.noise)))
+        root = np.sqrt(self.noise)
+        scaled = self._features() / root[:, None]
+        return Told(scaled.T @ scaled, scaled.T @ (self._residual() / root))
 
     @cached_property
     def common_noise(self) -> float:
@@ -125,45 +136,53 @@ class RowStatistics:
             return np.nan
         return float(levels[0]) if len(levels) else np.inf
 
-    @cached_property
     def _telling(self) -> FloatArray:
-        """A, with zeros for rows that tell nothing."""
-        return np.where(np.isfinite(self.noise)[:, None], self.A, 0.0)
+        """A, with zeros for rows that tell nothing [m, d]."""
+        A = self._features()
+        if np.isfinite(self.noise).all():
+            return A
+        return np.where(np.isfinite(self.noise)[:, None], A, 0.0)
 
     @cached_property
+    def _sums(self) -> Told:
+        """A^T A and A^T (y - prior mean), of the rows that tell something."""
+        A = self._telling()
+        return Told(A.T @ A, A.T @ self._residual())
+
+    @property
     def gram(self) -> FloatArray:
         """A^T A [d, d]."""
-        return self._telling.T @ self._telling
+        return self._sums.precision
 
-    @cached_property
+    @property
     def moment(self) -> FloatArray:
         """A^T (y - prior mean) [d]."""
-        return self._telling.T @ self.residual
+        return self._sums.moment
 
     def disturbance(self, z: FloatArray) -> FloatArray:
         """What noise z on the labels, [m] or [m, k], adds to the moment."""
-        return self._telling.T @ z
+        if not z.any():
+            return np.zeros((len(self.moment), *z.shape[1:]))
+        return self._telling().T @ z
 
     def weakened(self, eta: float, z: FloatArray) -> Told:
         """What is told when noise z of variance eta is added to the labels."""
-        weighted = self.A / (self.noise + eta)[:, None]
-        labels = (self.residual + z.T).T
-        return Told(weighted.T @ self.A, weighted.T @ labels)
+        A = self._features()
+        weighted = A / (self.noise + eta)[:, None]
+        labels = (self._residual() + z.T).T
+        return Told(weighted.T @ A, weighted.T @ labels)
 
-    @cached_property
-    def _scaled(self) -> FloatArray:
-        """A over the roots of the noise variances [m, d]."""
-        return self.A / np.sqrt(self.noise)[:, None]
-
-    @cached_property
+    @property
     def precision(self) -> FloatArray:
         """A^T D^-1 A [d, d]."""
-        return self._scaled.T @ self._scaled
+        return self.told.precision
 
     @property
     def unequal_rows(self) -> UnequalRows | None:
         """The rows, where their noise variances differ."""
-        return UnequalRows(self._scaled, self.noise) if np.isnan(self.common_noise) else None
+        if not np.isnan(self.common_noise):
+            return None
+        return UnequalRows(self._features() / np.sqrt(self.noise)[:, None], self.noise)
 
 
 def _split_table(table: Any, target: str, where: str) -> tuple[Any, Any]:

@@ -5,7 +5,7 @@ a line to `MECHANISMS` in `fairpool.realisation.mechanisms`.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fairpool.targets import Target
 from fairpool.values import InformationGain
 
 
+@runtime_checkable
 class Mechanism(Protocol):
     """A way to weaken rewards: which level suits a reward, the release, and what it discloses."""
 

@@ -11,9 +11,9 @@ MECHANISMS: dict[str, Mechanism] = {
 
 def mechanism_of(mechanism: str | Mechanism) -> Mechanism:
     """A mechanism, from itself or from its name."""
-    if not isinstance(mechanism, str):
+    if isinstance(mechanism, str) and mechanism in MECHANISMS:
+        return MECHANISMS[mechanism]
+    if isinstance(mechanism, Mechanism):
         return mechanism
-    if mechanism not in MECHANISMS:
-        known = ", ".join(f'"{name}"' for name in MECHANISMS)
-        raise RewardError(f'no mechanism "{cut(mechanism)}"; there are {known}')
-    return MECHANISMS[mechanism]
+    known = ", ".join(f'"{name}"' for name in MECHANISMS)
+    raise RewardError(f'no mechanism "{cut(str(mechanism))}"; there are {known}')

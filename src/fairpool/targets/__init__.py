@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fairpool.errors import RewardFileError, shown
+from fairpool.stored import text
 from fairpool.targets.number import NumberTarget
 from fairpool.targets.target import Measure, Score, Target
 
@@ -25,7 +26,7 @@ def target_entries(target: Target) -> dict[str, Any]:
 
 def target_of(entries: dict[str, Any]) -> Target:
     """The target that `target_entries` described."""
-    kind = entries.get("target_kind", NumberTarget.kind)
+    kind = text(entries.get("target_kind", NumberTarget.kind))
     if kind not in TARGETS:
         raise RewardFileError(f"no target of kind {shown(kind)} is known")
     return TARGETS[kind](entries)
