@@ -298,6 +298,29 @@ def test_a_hashed_csv_file_gives_the_batches_that_arrow_reads_from_it(
     assert hashed.passage.rows == 3000
 
 
+@pytest.mark.parametrize("small", [1 << 24, 0])
+def test_a_stream_is_released_before_its_reading_ends(tmp_path, monkeypatch, small):
+    """If Arrow's threads held it longer, a program that ends now would abort now and then."""
+    monkeypatch.setattr(reading, "SMALL_FILE", small)
+    streams = []
+
+    class Watched(HashingStream):
+        def __init__(self, file):
+            super().__init__(file)
+            streams.append(self)
+
+    monkeypatch.setattr(reading, "HashingStream", Watched)
+    file = tmp_path / "a.csv"
+    write(file, table(3000, 0))
+    whole = Reading(piece=Piece(file=file), numbers=NAMES, texts=("kind",))
+    assert sum(batch.columns.num_rows for batch in whole) == 3000
+    assert whole.passage.sha256 == sha256(file)
+    given_up = iter(Reading(piece=Piece(file=file), numbers=NAMES, texts=("kind",)))
+    next(given_up)
+    given_up.close()
+    assert [stream._released.is_set() for stream in streams] == [True, True]
+
+
 def test_what_the_reader_leaves_of_a_file_is_hashed_too(tmp_path):
     (tmp_path / "a.csv").write_bytes(bytes(range(256)) * 1000)
     stream = HashingStream(tmp_path / "a.csv")

@@ -116,6 +116,10 @@ def test_a_mechanism_that_is_not_known_is_refused(tmp_path):
     game = fp.InformationGain(MODELS["blr"], make_parties([5, 6], 0))
     with pytest.raises(ValueError, match='no mechanism "fog"; there are "label_noise"'):
         fp.realise(game, [game.total] * 2, 0, mechanism="fog")
+    with pytest.raises(ValueError, match='no mechanism "5"; there are "label_noise"'):
+        fp.realise(game, [game.total] * 2, 0, mechanism=5)
+    with pytest.raises(ValueError, match="noise is a setting of noise on labels"):
+        fp.realise(game, [game.total] * 2, 0, mechanism="label_noise", noise="standardised")
 
 
 def test_a_mechanism_can_be_given_to_the_library():

@@ -1,9 +1,11 @@
 """Party data: parties known by rows and by sums in one game, and how to add another way."""
 
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
 from tests.support import oracles
@@ -78,6 +80,18 @@ def test_a_reward_of_a_mixed_game_is_saved_and_named_by_the_columns_of_those_wit
     result.models[0].save(tmp_path / "reward.safetensors")
     loaded = fp.load_reward(tmp_path / "reward.safetensors")
     assert loaded.posterior.columns == ("a", "b")
+
+
+def test_features_of_rows_are_not_kept():
+    """They may take much more memory than the rows; what is kept are sums over them."""
+    rng = np.random.default_rng(0)
+    U = rng.standard_normal((60, P))
+    model = fp.SparseGaussianProcess(RBF(), 0.1, U)
+    parties = [fp.Party(f"p{i}", rng.standard_normal((2000, P)), np.ones(2000)) for i in range(2)]
+    result = fp.collaborate(parties, model, rho="stable", rng=0)
+    rows = 2 * 2000 * (P + 1) * 8
+    features = 2 * 2000 * len(U) * 8
+    assert len(pickle.dumps(result)) < rows + features / 2
 
 
 @dataclass(frozen=True, eq=False)
