@@ -16,6 +16,7 @@ import numpy as np
 from fairpool import __about__
 from fairpool.coalitions import members
 from fairpool.consortium.configuration import FILE_NAME
+from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.scrutiny import FEW_ROWS, Run
 from fairpool.model_kinds import KINDS, Disclosure
 from fairpool.realisation import ModelReward
@@ -57,7 +58,7 @@ def _operator_files(run: Run) -> dict[str, bytes]:
     folders = folder_names(run.collaboration.game.names)
     context = Context(
         title=run.preparation.configuration.name,
-        origin=run.built.origin,
+        origin=_origin(run.built),
         settings=run.built.settings,
         residuals=run.residuals,
         scores=run.scores,
@@ -116,14 +117,9 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
             "The other parties have few rows for a model of this size, so that it tells much about"
             " them."
         )
-    if preparation.public is None:
-        sentences.append(
-            f"Its {disclosure.learned} were learned from all parties' rows, and are rounded."
-        )
-        if disclosure.from_labels is not None:
-            sentences.append(disclosure.from_labels)
-    else:
-        sentences.append("Its scaling and hyperparameters come from public data.")
+    sentences.append(_learned(run, disclosure))
+    if preparation.public is None and disclosure.from_labels is not None:
+        sentences.append(disclosure.from_labels)
     sentences.append("It names no other party. The seed of the noise stays with the operator.")
     if result.game.n == 2:
         sentences.append(
@@ -133,6 +129,30 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
     if tells:
         sentences.append(tells)
     return tuple(sentences)
+
+
+def _learned(run: Run, disclosure: Disclosure) -> str:
+    """What was learned, and from whose rows."""
+    given = "" if run.built.learned else " Its hyperparameters were given by the operator."
+    if run.preparation.public is not None:
+        if given:
+            return "Its scaling comes from public data." + given
+        return "Its scaling and hyperparameters come from public data."
+    scaling, *more = disclosure.learned
+    if run.built.learned:
+        more = ["hyperparameters", *more]
+    if not more:
+        return "Its scaling was learned from all parties' rows, and is rounded." + given
+    *first, last = (scaling, *more)
+    what = f"{', '.join(first)} and {last}"
+    return f"Its {what} were learned from all parties' rows, and are rounded." + given
+
+
+def _origin(built: BuiltModel) -> str:
+    """Where hyperparameters and scaling come from, as a sentence of the report."""
+    if built.learned:
+        return f"They, and the scaling, come from {built.rows}."
+    return f"They were given; the scaling comes from {built.rows}."
 
 
 def _contents(reward: ModelReward, disclosure: Disclosure) -> str:
