@@ -73,7 +73,7 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
         (GOOD + "[model]\nwibble = 1", ["model, wibble: unknown key; known keys are kind, learn"]),
         (
             GOOD + "[model]\nkind = 'forest'",
-            ["model, kind: 'forest' is not allowed; input should be 'gp', 'sparse_gp'"],
+            ["model, kind: 'forest' is not allowed; give one of gp, sparse_gp, blr, network"],
         ),
         (GOOD + "[model]\nkernel = 'rbf +'", ['model, kernel: kernel "rbf +": it cannot be read']),
         (GOOD + "[model]\nlearn = false", ["model: learn = false needs noise_variance"]),

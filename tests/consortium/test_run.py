@@ -1,5 +1,6 @@
 """The installed command, end to end, on real files."""
 
+import html
 import json
 import os
 import shutil
@@ -490,6 +491,32 @@ def test_one_party_cannot_work_out_anothers_rows_from_the_scaling(tmp_path):
     assert abs(guess - other.sum()) > 0.1
     model = run.built.model
     assert model.noise_variance == float(f"{model.noise_variance:.2e}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "public", "said"),
+    [
+        ("blr", False, "Its scaling was learned from all parties' rows, and is rounded."),
+        (
+            "sparse_gp",
+            False,
+            "Its scaling and inducing points (means of several rows) were learned",
+        ),
+        ("blr", True, "Its scaling comes from public data."),
+    ],
+)
+def test_what_was_given_is_not_said_to_be_learned(tmp_path, kind, public, said):
+    extra = 'public = { data = "public.csv" }' if public else ""
+    model = f"{MODELS[kind][0]}\nlearn = false\nnoise_variance = 0.3"
+    folder = project(tmp_path, model=model, extra=extra)
+    if public:
+        write(tmp_path / "public.csv", table(60, 8))
+    written_run(folder, folder / "result", rho=0.3)
+    letter = html.unescape((folder / "result/parties/Party-0/letter.html").read_text())
+    assert said in letter
+    assert "Its hyperparameters were given by the operator." in letter
+    report = html.unescape((folder / "result/operator/report.html").read_text())
+    assert "They were given; the scaling comes from " in report
 
 
 def test_letters_say_what_the_file_reveals(tmp_path):

@@ -38,7 +38,7 @@ class AverageKind(WeightKind):
     title = "one number for all"
     keys = {"deviation": Key(type=float, default=1.0, check=above(0))}  # noqa: RUF012
     learning_rows = 1000
-    disclosure = Disclosure(learned="scaling and noise")
+    disclosure = Disclosure(learned=("scaling", "spread"))
 
     def weights(self, settings, *, inputs, rows):
         return 1
@@ -87,7 +87,9 @@ def test_a_new_kind_goes_from_the_configuration_to_letter_and_prediction(tmp_pat
     assert result["parties"][0]["value"] > 0
     own = folder / "result" / result["parties"][1]["folder"]
     letter = (own / "letter.html").read_text()
-    assert "Its scaling and noise were learned from all parties&#39; rows" in letter
+    assert (
+        "Its scaling, hyperparameters and spread were learned from all parties&#39; rows" in letter
+    )
     inspected = fairpool("inspect", own / "reward.safetensors")
     assert "one number for all" in inspected.stdout
     predicted = fairpool("predict", own / "reward.safetensors", "--data", folder / "test.csv")
@@ -104,7 +106,7 @@ def test_the_keys_of_a_new_kind_are_checked_like_all_others(tmp_path):
         ('kind = "average"\ndeviation = 0.0', "model, deviation: 0.0 is not allowed"),
         ('kind = "blr"\ndeviation = 2.0', 'deviation has no meaning for kind = "blr"'),
         ('kind = "average"\nkernel = "rbf"', 'kernel has no meaning for kind = "average"'),
-        ('kind = "avarage"', "or 'average'"),
+        ('kind = "avarage"', 'did you mean "average"?'),
     ):
         folder = project(tmp_path, model=model)
         check = fairpool("check", folder)

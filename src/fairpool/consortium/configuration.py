@@ -89,12 +89,16 @@ class Section(BaseModel):
 
 
 def _kind(name: str) -> str:
-    if name not in KINDS:
-        *first, last = (f"'{kind}'" for kind in KINDS)
-        raise ValueError(
-            f"{shown(name)} is not allowed; input should be {', '.join(first)} or {last}"
-        )
-    return name
+    return _one_of(name, list(KINDS))
+
+
+def _one_of(name: str, known: Sequence[str]) -> str:
+    """A name that is known; any other is refused with the one that was probably meant."""
+    if name in known:
+        return name
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f'did you mean "{near[0]}"? There are' if near else "give one of"
+    raise ValueError(f"{shown(name)} is not allowed; {hint} {', '.join(known)}")
 
 
 class ModelSection(Section):
@@ -134,9 +138,7 @@ class DataSection(Section):
 
 
 def _mechanism(name: str) -> str:
-    if name not in MECHANISMS:
-        raise ValueError(f"{shown(name)} is not allowed; give one of {', '.join(MECHANISMS)}")
-    return name
+    return _one_of(name, list(MECHANISMS))
 
 
 class RewardsSection(Section):

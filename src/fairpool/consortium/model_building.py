@@ -25,12 +25,16 @@ class BuiltModel:
     Attributes:
         model: The model.
         origin: Where scaling, hyperparameters and network come from, in words.
+        learned: Whether hyperparameters were learned; otherwise they were given.
+        rows: The rows that it was made from, in words.
         settings: Its hyperparameters by name, in words.
         notes: Why the hyperparameters may not be the best ones.
     """
 
     model: Model
     origin: str
+    learned: bool
+    rows: str
     settings: dict[str, str]
     notes: tuple[Note, ...] = ()
 
@@ -73,8 +77,13 @@ def build_model(section: ModelSection, origin: Origin, encoding: TableEncoding) 
         learned = model.learn(X, y)
         notes = learned.notes
         model = learned.model if origin.public else kind.rounded(learned.model)
-    else:
-        words = f"given; scaling from {words}"
     settings = {"noise": encoding.target.noise_in_words(model.noise_variance)}
     settings |= kind.describe(model, section, encoding)
-    return BuiltModel(model=model, origin=words, settings=settings, notes=notes)
+    return BuiltModel(
+        model=model,
+        origin=words if section.learn else f"given; scaling from {words}",
+        learned=section.learn,
+        rows=words,
+        settings=settings,
+        notes=notes,
+    )

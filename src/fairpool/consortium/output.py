@@ -15,6 +15,7 @@ from fairpool import __about__
 from fairpool.coalitions import members
 from fairpool.consortium.configuration import FILE_NAME
 from fairpool.consortium.levels import level_sentences, levels_are_learned
+from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.scrutiny import FEW_ROWS, Run
 from fairpool.consortium.spreadsheet import csv_text
@@ -68,7 +69,7 @@ def _operator_files(run: Run) -> dict[str, bytes]:
     folders = folder_names(run.collaboration.game.names)
     context = Context(
         title=run.preparation.configuration.name,
-        origin=run.built.origin,
+        origin=_origin(run.built),
         settings=run.built.settings,
         residuals=run.residuals,
         scores=run.scores,
@@ -129,14 +130,9 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
             "Some of the other parties have few rows for a model of this size, so that their rows"
             " can be computed from it, as all parties agreed."
         )
-    if preparation.public is None:
-        sentences.append(
-            f"Its {disclosure.learned} were learned from all parties' rows, and are rounded."
-        )
-        if disclosure.from_labels is not None:
-            sentences.append(disclosure.from_labels)
-    else:
-        sentences.append("Its scaling and hyperparameters come from public data.")
+    sentences.append(_learned(run, disclosure))
+    if preparation.public is None and disclosure.from_labels is not None:
+        sentences.append(disclosure.from_labels)
     sentences += _about_levels(preparation, i)
     sentences.append("It names no other party. The noise is drawn anew in every run, and not kept.")
     if result.game.n == 2:
@@ -166,6 +162,30 @@ def _about_levels(preparation: Preparation, i: int) -> list[str]:
     if isinstance(preparation.configuration.categorical, dict):
         origin = "from the operator's list"
     return [f"The levels of {names} come {origin}, and tell nothing of anybody's rows."]
+
+
+def _learned(run: Run, disclosure: Disclosure) -> str:
+    """What was learned, and from whose rows."""
+    given = "" if run.built.learned else " Its hyperparameters were given by the operator."
+    if run.preparation.public is not None:
+        if given:
+            return "Its scaling comes from public data." + given
+        return "Its scaling and hyperparameters come from public data."
+    scaling, *more = disclosure.learned
+    if run.built.learned:
+        more = ["hyperparameters", *more]
+    if not more:
+        return "Its scaling was learned from all parties' rows, and is rounded." + given
+    *first, last = (scaling, *more)
+    what = f"{', '.join(first)} and {last}"
+    return f"Its {what} were learned from all parties' rows, and are rounded." + given
+
+
+def _origin(built: BuiltModel) -> str:
+    """Where hyperparameters and scaling come from, as a sentence of the report."""
+    if built.learned:
+        return f"They, and the scaling, come from {built.rows}."
+    return f"They were given; the scaling comes from {built.rows}."
 
 
 def _contents(reward: ModelReward, disclosure: Disclosure) -> str:

@@ -75,13 +75,14 @@ class Disclosure:
 
     Attributes:
         holds_rows: Whether a file contains everybody's rows, and so needs everybody's consent.
-        learned: What is learned from all parties' rows where there is no public data, in words.
+        learned: What is always learned from all parties' rows where there is no public data, in
+            words; hyperparameters are, too, unless they are given.
         from_labels: What else is then learned from all labels without noise, as a sentence.
         note: What the operator is told of that.
     """
 
     holds_rows: bool = False
-    learned: str = "scaling and hyperparameters"
+    learned: tuple[str, ...] = ("scaling",)
     from_labels: str | None = None
     note: Note | None = None
 

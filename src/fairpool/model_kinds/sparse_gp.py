@@ -31,9 +31,7 @@ class SparseGaussianProcessKind(WeightKind):
         "inducing_points": Key(type=int, default=50, check=least(1)),
     }
     learning_rows = 4000
-    disclosure = Disclosure(
-        learned="scaling, hyperparameters and inducing points (means of several rows)"
-    )
+    disclosure = Disclosure(learned=("scaling", "inducing points (means of several rows)"))
 
     def weights(self, settings: Any, *, inputs: int, rows: int) -> int:  # noqa: ARG002
         """One per inducing point, which is the mean of several rows."""

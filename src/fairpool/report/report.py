@@ -30,7 +30,7 @@ class Context:
 
     Attributes:
         title: The collaboration's name.
-        origin: Where scaling and hyperparameters come from.
+        origin: Where hyperparameters and scaling come from, as a sentence.
         settings: The model's hyperparameters, by name.
         residuals: Per party, how far its labels are from the others' prediction [n].
         scores: On test data.
