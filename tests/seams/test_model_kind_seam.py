@@ -8,8 +8,8 @@ import pytest
 
 import fairpool as fp
 from fairpool.consortium.configuration import load_configuration
-from fairpool.model_kinds import KINDS, Disclosure, Key, Stored, kind_of
-from fairpool.model_kinds.kind import above
+from fairpool.keys import Key, above
+from fairpool.model_kinds import KINDS, Disclosure, Stored, kind_of
 from fairpool.model_kinds.weights import WeightKind, decode_weights, encode_weights
 from fairpool.models import WeightModel
 from fairpool.models.hyperparameters import Learned

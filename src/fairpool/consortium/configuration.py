@@ -23,7 +23,8 @@ from fairpool.consortium.limits import Limits, beyond
 from fairpool.contributions import concept_of
 from fairpool.contributions.registry import settings_without_meaning
 from fairpool.errors import ConfigurationError, cut, is_printable, shown
-from fairpool.model_kinds import KINDS, Key, ModelKind
+from fairpool.keys import Key
+from fairpool.model_kinds import KINDS, ModelKind
 from fairpool.realisation import MECHANISMS
 from fairpool.rewards.scheme import WORDS
 from fairpool.values import EXACT_LIMIT

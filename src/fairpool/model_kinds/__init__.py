@@ -13,7 +13,7 @@ from typing import Any
 from fairpool.errors import RewardFileError, shown
 from fairpool.model_kinds.blr import LinearKind
 from fairpool.model_kinds.gp import GaussianProcessKind
-from fairpool.model_kinds.kind import Disclosure, Key, LearningData, ModelKind, Stored
+from fairpool.model_kinds.kind import Disclosure, LearningData, ModelKind, Stored
 from fairpool.model_kinds.network import NetworkKind
 from fairpool.model_kinds.sparse_gp import SparseGaussianProcessKind
 from fairpool.models import Model
@@ -28,7 +28,6 @@ KINDS: dict[str, ModelKind] = {
 __all__ = [
     "KINDS",
     "Disclosure",
-    "Key",
     "LearningData",
     "ModelKind",
     "Stored",

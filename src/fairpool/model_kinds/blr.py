@@ -5,7 +5,8 @@ from typing import Any
 
 from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError
-from fairpool.model_kinds.kind import Disclosure, Key, LearningData, Stored, above
+from fairpool.keys import Key, above
+from fairpool.model_kinds.kind import Disclosure, LearningData, Stored
 from fairpool.model_kinds.weights import WeightKind, decode_weights, encode_weights, round_number
 from fairpool.models import BayesianLinearRegression, Model, NetworkFeatures, WeightPosterior
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from fairpool.encoding import TableEncoding
+from fairpool.keys import Key
 from fairpool.model_kinds.kernel_expression import parse_kernel
-from fairpool.model_kinds.kind import Key
 from fairpool.model_kinds.weights import round_number
 from fairpool.models import GaussianProcess, SparseGaussianProcess
 from fairpool.models.kernels import leaves

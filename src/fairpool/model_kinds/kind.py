@@ -4,57 +4,15 @@ To add a kind, write a class with the members of `ModelKind` in a file beside th
 line to `KINDS` in `fairpool.model_kinds`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Any, NamedTuple, Protocol
 
 from fairpool.encoding import TableEncoding
-from fairpool.errors import shown
+from fairpool.keys import Key
 from fairpool.models import Model, TrainedPosterior
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
-
-
-@dataclass(frozen=True, kw_only=True)
-class Key:
-    """A key of [model] that a kind has for itself.
-
-    Attributes:
-        type: Of its value, which is not converted: a number in quotes is none.
-        default: Its value where it is not given.
-        check: Gives the value back, or raises a ValueError that says what is allowed.
-    """
-
-    type: Any
-    default: Any
-    check: Callable[[Any], Any]
-
-
-def least(bound: float) -> Callable[[Any], Any]:
-    """A check that a number is not below a bound."""
-
-    def check(value: float) -> float:
-        if not value >= bound:
-            raise ValueError(
-                f"{shown(value)} is not allowed; input should be greater than or equal to {bound:g}"
-            )
-        return value
-
-    return check
-
-
-def above(bound: float) -> Callable[[Any], Any]:
-    """A check that a number is above a bound, and finite."""
-
-    def check(value: float) -> float:
-        if not bound < value < inf:
-            raise ValueError(
-                f"{shown(value)} is not allowed; input should be greater than {bound:g}"
-            )
-        return value
-
-    return check
 
 
 class Stored(NamedTuple):

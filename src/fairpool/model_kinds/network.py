@@ -4,6 +4,7 @@ from typing import Any
 
 from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError, shown
+from fairpool.keys import Key, least
 from fairpool.model_kinds.blr import (
     PRIOR_VARIANCE,
     STORED_AS,
@@ -11,7 +12,7 @@ from fairpool.model_kinds.blr import (
     decode_regression,
     encode_regression,
 )
-from fairpool.model_kinds.kind import Disclosure, Key, LearningData, Stored, least
+from fairpool.model_kinds.kind import Disclosure, LearningData, Stored
 from fairpool.models import BayesianLinearRegression, Model, NetworkFeatures, WeightPosterior
 from fairpool.models.features import ACTIVATIONS
 from fairpool.notes import Note

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from fairpool.encoding import TableEncoding
+from fairpool.keys import Key, least
 from fairpool.model_kinds.kernel_codec import decode_kernel, encode_kernel
 from fairpool.model_kinds.kernel_expression import parse_kernel
 from fairpool.model_kinds.kernels import KERNEL, describe_kernel, with_rounded_kernel
-from fairpool.model_kinds.kind import Disclosure, Key, LearningData, Stored, least
+from fairpool.model_kinds.kind import Disclosure, LearningData, Stored
 from fairpool.model_kinds.weights import WeightKind, decode_weights, encode_weights
 from fairpool.models import Model, SparseGaussianProcess, WeightPosterior, inducing_points
 
