@@ -10,7 +10,7 @@ from fairpool.errors import DataError
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.columns import CategoryColumn, NumberColumn, level_counts
-from fairpool.targets import Target
+from fairpool.targets import Labels, Target
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,16 @@ class TableEncoding:
     def categories(self) -> tuple[str, ...]:
         """The input columns to be read as text."""
         return tuple(column.name for column in self.columns if isinstance(column, CategoryColumn))
+
+    @property
+    def labelled_numbers(self) -> tuple[str, ...]:
+        """The columns to be read as numbers where labels are needed, too."""
+        return with_target(self.numbers, self.target, pa.float64())
+
+    @property
+    def labelled_texts(self) -> tuple[str, ...]:
+        """The columns to be read as text where labels are needed, too."""
+        return with_target(self.categories, self.target, pa.string())
 
     def encode(self, table: pa.Table) -> FloatArray:
         """The model's inputs X [m, p], each column contiguous as it is in the table."""
@@ -86,3 +96,12 @@ class TableEncoding:
     def encode_target(self, table: pa.Table) -> FloatArray:
         """The labels y [m], as the model sees them."""
         return self.target.encode(table[self.target.name])
+
+
+def with_target(
+    inputs: tuple[str, ...], target: Labels | Target | None, read_as: pa.DataType
+) -> tuple[str, ...]:
+    """Input columns that are read as a type, and then the target, if that is read so as well."""
+    if target is None or target.type != read_as:
+        return inputs
+    return (*inputs, target.name)

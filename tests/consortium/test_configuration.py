@@ -3,15 +3,14 @@ import tomllib
 
 import pytest
 
-from fairpool.consortium.configuration import ConfigurationError, file_format, load_configuration
+from fairpool.consortium.configuration import ConfigurationError, known_format, load_configuration
 from fairpool.consortium.example import CONFIGURATION
 from fairpool.consortium.limits import Limits
-from fairpool.model_kinds import KINDS
 from tests.support.projects import project
 
 GOOD = 'target = "y"\n[[parties]]\nname = "a"\ndata = "a.csv"\n'
 
-FORMAT = file_format(tuple(KINDS.values()))
+FORMAT = known_format()
 
 
 def problems(tmp_path, text):

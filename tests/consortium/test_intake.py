@@ -7,8 +7,8 @@ import pytest
 from fairpool.compute.workers import no_progress
 from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.sample import encoded_batches
-from fairpool.consortium.surveys import Moments
 from fairpool.consortium.tables import Source
+from fairpool.tables.moments import Moments
 from tests.support.projects import prepared, project, table, write
 
 

@@ -156,7 +156,7 @@ def test_too_many_rows_are_refused(tmp_path, suffix):
 def test_reading_stops_where_the_limit_is_passed(tmp_path, monkeypatch):
     monkeypatch.setattr("fairpool.consortium.reading.BATCH_ROWS", 100)
     write(tmp_path / "a.csv", table(5000, 0))
-    columns = Columns(numbers=("x", "z", "y"), texts=("kind",))
+    columns = Columns(number_inputs=("x", "z", "y"), text_inputs=("kind",))
     limits = Limits(rows=250)
     found = survey(Source("a", (tmp_path / "a.csv",)), columns, Workers(), limits=limits)
     assert found.rows == 300

@@ -11,8 +11,9 @@ from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.example import write_example
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.outliers import FAR, MOST_TOLD, look_for_outliers, outlier_notes
-from fairpool.consortium.surveys import Extreme, Moments, Range, RowSample, Survey
+from fairpool.consortium.surveys import Extreme, Range, RowSample, Survey
 from fairpool.consortium.tables import PUBLIC, Source
+from fairpool.tables.moments import Moments
 from tests.support.projects import fairpool, finished_run, prepared, project, table, write
 
 

@@ -28,7 +28,7 @@ from fairpool.consortium.valuation import value
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
 from fairpool.tables.columns import NumberColumn
-from fairpool.targets import NumberTarget
+from fairpool.targets import NumberLabels, NumberTarget
 from tests.support.projects import (
     MODELS,
     finished_run,
@@ -184,7 +184,7 @@ def test_a_file_that_was_only_touched_is_the_same(tmp_path):
 ENCODING = TableEncoding(
     (NumberColumn("x", 0.0, 1.0), NumberColumn("z", 0.0, 1.0)), NumberTarget("y", 0.0, 1.0)
 )
-COLUMNS = Columns(numbers=("x", "z", "y"), target="y")
+COLUMNS = Columns(number_inputs=("x", "z"), target=NumberLabels("y"))
 NAMES = ("x", "z", "y")
 
 

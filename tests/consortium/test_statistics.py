@@ -21,7 +21,7 @@ from fairpool.consortium.tables import Source
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
 from fairpool.tables.columns import CategoryColumn, NumberColumn
-from fairpool.targets import NumberTarget
+from fairpool.targets import NumberLabels, NumberTarget
 from tests.support.examples import COVARIANCE, INDUCING, P, network
 from tests.support.projects import write
 
@@ -30,7 +30,7 @@ ENCODING = TableEncoding(
     (NumberColumn("x", 1e3, 2.0), CategoryColumn("kind", LEVELS), NumberColumn("z", -0.5, 0.25)),
     NumberTarget("y", 50.0, 7.0),
 )
-COLUMNS = Columns(numbers=("x", "z", "y"), texts=("kind",), target="y")
+COLUMNS = Columns(number_inputs=("x", "z"), text_inputs=("kind",), target=NumberLabels("y"))
 THREE = TableEncoding(
     tuple(NumberColumn(name, 0.1, 1.5) for name in "abc"), NumberTarget("y", 0.3, 2.0)
 )

@@ -32,7 +32,7 @@ def choose_features(
     """
     if configuration.features is not None:
         listed = dict.fromkeys(configuration.features)  # each once, in the same order
-        return tuple(name for name in listed if name != configuration.target)
+        return tuple(name for name in listed if name != configuration.target.column)
     if not heads:
         return ()
     first, *others = heads.values()
@@ -40,7 +40,7 @@ def choose_features(
     features = []
     for name in first:
         shared = all(name in names for names in of_others)
-        if shared and name != configuration.target and not UNNAMED.fullmatch(name):
+        if shared and name != configuration.target.column and not UNNAMED.fullmatch(name):
             features.append(name)
     return tuple(features)
 
@@ -54,9 +54,9 @@ def wanted_columns(configuration: Configuration, features: Sequence[str]) -> Col
     if isinstance(configuration.categorical, dict):
         levels = {name: tuple(configuration.categorical[name]) for name in texts}
     return Columns(
-        numbers=(*numbers, configuration.target),
-        texts=texts,
-        target=configuration.target,
+        number_inputs=numbers,
+        text_inputs=texts,
+        target=configuration.labels,
         levels=levels,
     )
 
@@ -97,7 +97,7 @@ def unused_warnings(
     """Every column that is left out though nobody said so, and why."""
     if configuration.features is not None:
         return []
-    used = {*features, configuration.target}
+    used = {*features, configuration.target.column}
     unused: dict[str, list[str]] = {}
     for file, names in heads.items():
         for name in dict.fromkeys(names):

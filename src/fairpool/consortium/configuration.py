@@ -3,11 +3,11 @@
 import difflib
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -15,7 +15,9 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
+    TypeAdapter,
     ValidationError,
+    WrapValidator,
     create_model,
 )
 
@@ -27,6 +29,7 @@ from fairpool.keys import Key
 from fairpool.model_kinds import KINDS, ModelKind
 from fairpool.realisation import MECHANISMS
 from fairpool.rewards.scheme import WORDS
+from fairpool.targets import TARGETS, Labels, TargetKind
 from fairpool.values import EXACT_LIMIT
 
 FILE_NAME = "collaboration.toml"
@@ -34,6 +37,7 @@ LONGEST_NAME = 100
 LEAST_NOISE, MOST_NOISE = 1e-12, 1e12
 """Of the noise variance, in units of the standardised target: beyond, it is a slip of the pen."""
 Text = Annotated[str, Field(min_length=1)]
+COLUMN: TypeAdapter[str] = TypeAdapter(Text)
 Name = Annotated[str, AfterValidator(lambda name: _plain(name))]
 
 
@@ -89,6 +93,9 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+SectionType = TypeVar("SectionType", bound=Section)
+
+
 def _kind(name: str) -> str:
     return _one_of(name, list(KINDS))
 
@@ -100,6 +107,21 @@ def _one_of(name: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     hint = f'did you mean "{near[0]}"? There are' if near else "give one of"
     raise ValueError(f"{shown(name)} is not allowed; {hint} {', '.join(known)}")
+
+
+def _keys_without_meaning(
+    where: str, section: Any, kinds: Mapping[str, ModelKind] | Mapping[str, TargetKind]
+) -> list[str]:
+    """The keys in a section that only other kinds have than the one that it asks for."""
+    problems = []
+    for key in type(section).model_fields:
+        owners = [name for name, kind in kinds.items() if key in kind.keys]
+        if key in section.model_fields_set and owners and section.kind not in owners:
+            only = f"(only for {', '.join(owners)})"
+            problems.append(
+                f'{where}: {key} has no meaning for kind = "{section.kind}" {only}; leave it out'
+            )
+    return problems
 
 
 class ModelSection(Section):
@@ -117,19 +139,34 @@ class ModelSection(Section):
 
     def problems(self) -> list[str]:
         """What does not fit together."""
-        problems = []
-        for key in type(self).model_fields:
-            kinds = [name for name, kind in KINDS.items() if key in kind.keys]
-            if key in self.model_fields_set and kinds and self.kind not in kinds:
-                only = f"(only for {', '.join(kinds)})"
-                problems.append(
-                    f'model: {key} has no meaning for kind = "{self.kind}" {only}; leave it out'
-                )
+        problems = _keys_without_meaning("model", self, KINDS)
         if not self.learn and self.noise_variance is None:
             problems.append(
                 "model: learn = false needs noise_variance (in units of the standardised target)"
             )
         return problems
+
+
+def _target_kind(name: str) -> str:
+    return _one_of(name, list(TARGETS))
+
+
+class TargetSection(Section):
+    """[target]: which column is predicted, and what its labels are.
+
+    These are the keys of every kind; see `ModelSection`.
+    """
+
+    column: Text
+    kind: Annotated[str, AfterValidator(lambda name: _target_kind(name))] = "number"
+
+
+def _column_or_section(value: object, section: Callable[[object], TargetSection]) -> TargetSection:
+    """The target of a file that names its column alone, or of one that has a section for it."""
+    if isinstance(value, dict):
+        return section(value)
+    # Checked by itself, so that errors name the key that the file has.
+    return section({"column": COLUMN.validate_python(value, strict=True)})
 
 
 class DataSection(Section):
@@ -189,7 +226,7 @@ class Configuration(Section):
     """The whole file."""
 
     name: Name = "Collaboration"
-    target: Text
+    target: Annotated[TargetSection, WrapValidator(_column_or_section)]
     features: Annotated[list[Text], Field(min_length=1)] | None = None
     categorical: list[Text] | dict[Text, Annotated[list[Text], Field(min_length=1)]] = []
     missing: Literal["error", "drop"] = "error"
@@ -201,28 +238,36 @@ class Configuration(Section):
     limits: Limits = Limits()
     parties: Annotated[list[PartySection], Field(min_length=1)]
 
+    @property
+    def labels(self) -> Labels:
+        """The column to predict, as its kind reads it."""
+        return TARGETS[self.target.kind].labels(self.target)
+
     def problems(self) -> list[str]:
         """What is allowed by itself but does not fit together; data can be looked at anyway."""
-        problems = self.model.problems()
+        problems = _keys_without_meaning("target", self.target, TARGETS)
+        problems += self.model.problems()
         problems += _listed_twice(self.features or [], "features: the column")
         problems += _listed_twice(list(self.categorical), "categorical: the column")
         if isinstance(self.categorical, dict):
             for name, levels in self.categorical.items():
                 problems += _listed_twice(levels, f"categorical: {name}: the level")
-        if self.features is not None and self.target in self.features:
+        target = self.target.column
+        if self.features is not None and target in self.features:
             problems.append(
-                f'the target "{self.target}" is also listed under features; leave it out there'
+                f'the target "{target}" is also listed under features; leave it out there'
             )
-        if self.target in self.categorical:
+        if target in self.categorical:
             problems.append(
-                f'the target "{self.target}" is listed under categorical; it must be a number'
+                f'the target "{target}" is listed under categorical; it must be'
+                f" {self.labels.in_words}"
             )
         problems += self._long_names()
         return problems + self._names_that_clash() + self.valuation.problems(len(self.parties))
 
     def _long_names(self) -> list[str]:
         """Names and levels that no table may have, and that would end up in every reward file."""
-        named = [("target", self.target)]
+        named = [("target", self.target.column)]
         named += [("features", name) for name in self.features or []]
         named += [("categorical", name) for name in self.categorical]
         if isinstance(self.categorical, dict):
@@ -253,25 +298,44 @@ class Configuration(Section):
 
 
 @lru_cache
-def file_format(kinds: tuple[ModelKind, ...]) -> type[Configuration]:
-    """The whole file, where [model] may have the keys of all these kinds.
+def file_format(
+    kinds: tuple[ModelKind, ...], targets: tuple[TargetKind, ...]
+) -> type[Configuration]:
+    """The whole file, where [model] and [target] may have the keys of all these kinds.
 
     All of them, whichever kind is chosen: a key of another kind is a slip to be told together with
     all others, not a key that nobody knows.
     """
+    model = _with_keys(ModelSection, kinds)
+    target = _with_keys(TargetSection, targets)
+    fields: dict[str, Any] = {
+        "target": (Annotated[target, WrapValidator(_column_or_section)], ...),
+        "model": (model, model()),
+    }
+    return create_model("Configuration", __base__=Configuration, **fields)
+
+
+def known_format() -> type[Configuration]:
+    """The whole file, with the kinds that there are."""
+    return file_format(tuple(KINDS.values()), tuple(TARGETS.values()))
+
+
+def _with_keys(
+    section: type[SectionType], kinds: Sequence[ModelKind] | Sequence[TargetKind]
+) -> type[SectionType]:
+    """A section that may have the keys of all these kinds besides its own."""
     fields: dict[str, Any] = {}
     declared: dict[str, Key] = {}
     for kind in kinds:
         for name, key in kind.keys.items():
             # One key cannot have two defaults: the file does not say whose it is.
-            if name in ModelSection.model_fields or declared.setdefault(name, key) is not key:
+            if name in section.model_fields or declared.setdefault(name, key) is not key:
                 raise TypeError(
                     f'the kind "{kind.name}" declares the key "{name}", which is declared'
                     " elsewhere; share that very Key, or choose another name"
                 )
             fields[name] = (Annotated[key.type, AfterValidator(key.check)], key.default)
-    section = create_model("ModelSection", __base__=ModelSection, **fields)
-    return create_model("Configuration", __base__=Configuration, model=(section, section()))
+    return create_model(section.__name__, __base__=section, **fields)
 
 
 @dataclass(frozen=True)
@@ -325,7 +389,7 @@ def read_configuration(folder: Path) -> ConfigurationFile:
             " levels"
         ) from None
     try:
-        configuration = file_format(tuple(KINDS.values())).model_validate(values)
+        configuration = known_format().model_validate(values)
     except ValidationError as error:
         raise ConfigurationError(
             *(f"{path}: {_in_words(problem)}" for problem in error.errors())
@@ -374,7 +438,8 @@ def _where(location: list[Any]) -> str:
 
 def _keys_at(location: list[Any]) -> list[str]:
     sections: dict[Any, type[BaseModel]] = {
-        "model": type(file_format(tuple(KINDS.values())).model_fields["model"].default),
+        "target": _with_keys(TargetSection, tuple(TARGETS.values())),
+        "model": _with_keys(ModelSection, tuple(KINDS.values())),
         "public": DataSection,
         "test": DataSection,
         "rewards": RewardsSection,

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from fairpool.consortium.faults import KINDS, Columns, Fault, Faults
+from fairpool.consortium.reading import free_text_remedy
 from fairpool.consortium.tables import column_names
 from fairpool.errors import cut, few, shown
 from fairpool.tables.arrays import LARGEST
@@ -69,30 +70,50 @@ def _text(fault: Fault, columns: Columns) -> str:
             remedy = "a value with a comma in it needs quotes, and a number a decimal point"
             return f"{fault.first}: {fault.value}{rows}; {remedy}"
         case "type":
-            wanted = "numbers" if fault.column in columns.numbers else "categories"
             has = f'{fault.first.file}: column "{fault.column}" has type {fault.value}'
-            return f"{has}, not {wanted}; {_type_remedy(fault, columns)}"
+            return f"{has}, not {_wanted_type(fault, columns)}; {_type_remedy(fault, columns)}"
         case "number":
             remedy = _number_remedy(fault, columns)
             return f"{where}: {shown(fault.value)} is not a number{more}; {remedy}"
         case "infinite":
             return f"{where}: {fault.value} is infinite or beyond {LARGEST:g}{more}; correct it"
+        case "label":
+            label = _label_in_words(fault, columns)
+            wrong = f"{shown(fault.value)} is not {label}{more}"
+            return f"{where}: {wrong}; correct it (a target must be {label})"
         case "long":
             length = f"{len(fault.value)} characters{more}"
-            what = "is too long for a level; is it free text? leave it out of features"
-            return (
-                f"{where}: {shown(fault.value)}, {length}, {what}, or raise name_length in [limits]"
-            )
+            what = f"is too long for a {_level_or_label(fault, columns)}"
+            remedy = free_text_remedy(is_target=fault.column not in columns.text_inputs)
+            return f"{where}: {shown(fault.value)}, {length}, {what}; {remedy}"
         case _:
-            level = shown(fault.value)
-            return f"{where}: the level {level} cannot be shown{more}; remove control signs"
+            what = f"the {_level_or_label(fault, columns)} {shown(fault.value)} cannot be shown"
+            return f"{where}: {what}{more}; remove control signs"
+
+
+def _label_in_words(fault: Fault, columns: Columns) -> str | None:
+    """What a label must be; None if the fault is in another column than the target."""
+    if columns.target is None or fault.column != columns.target.name:
+        return None
+    return columns.target.in_words
+
+
+def _level_or_label(fault: Fault, columns: Columns) -> str:
+    return "level" if fault.column in columns.text_inputs else "label"
+
+
+def _wanted_type(fault: Fault, columns: Columns) -> str:
+    if fault.column in columns.numbers:
+        return "numbers"
+    return "categories" if fault.column in columns.text_inputs else "text"
 
 
 def _type_remedy(fault: Fault, columns: Columns) -> str:
     if not columns.chosen:
         return "give it as the model needs it"
-    if fault.column == columns.target:
-        return "a target must be a number"
+    label = _label_in_words(fault, columns)
+    if label is not None:
+        return f"a target must be {label}"
     if fault.column in columns.texts:
         return "leave it out of features"
     if fault.value.startswith(("date", "time", "duration")):
@@ -105,8 +126,9 @@ def _number_remedy(fault: Fault, columns: Columns) -> str:
         return "write numbers with a decimal point, and without commas"
     if not columns.chosen:
         return "correct it"
-    if fault.column == columns.target:
-        return "correct it (a target must be a number)"
+    label = _label_in_words(fault, columns)
+    if label is not None:
+        return f"correct it (a target must be {label})"
     if _is_date(fault.value):
         return DATE_HINT
     return f"correct it, or if the whole column is text, {CATEGORY_HINT}"

@@ -3,7 +3,11 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pyarrow as pa
+
 from fairpool.consortium.tables import Place
+from fairpool.encoding import with_target
+from fairpool.targets import Labels
 
 KINDS = (
     "unreadable",
@@ -13,6 +17,7 @@ KINDS = (
     "type",
     "number",
     "infinite",
+    "label",
     "control",
     "long",
     "missing",
@@ -25,18 +30,28 @@ class Columns:
     """Which columns of a table are wanted, and as what.
 
     Attributes:
-        numbers: To be read as numbers.
-        texts: To be read as text.
-        target: Which of the numbers is to be predicted; empty: none.
-        levels: Of some of the texts, the only levels that are known.
+        number_inputs: Input columns to be read as numbers.
+        text_inputs: Input columns to be read as text.
+        target: What is to be predicted; None: the table need not have it.
+        levels: Of some of the inputs that are text, the only levels that are known.
         chosen: Whether there is a configuration in which other columns can be chosen.
     """
 
-    numbers: tuple[str, ...]
-    texts: tuple[str, ...] = ()
-    target: str = ""
+    number_inputs: tuple[str, ...]
+    text_inputs: tuple[str, ...] = ()
+    target: Labels | None = None
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     chosen: bool = True
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """All columns to be read as numbers; the target is the last one, if it is one of them."""
+        return with_target(self.number_inputs, self.target, pa.float64())
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All columns to be read as text; the target is the last one, if it is one of them."""
+        return with_target(self.text_inputs, self.target, pa.string())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,6 +95,10 @@ class Faults:
             self.found[key] = fault
         else:
             self.found[key] = replace(known, count=known.count + fault.count)
+
+    def forget(self, kind: str, other: Fault) -> None:
+        """Leave out what is wrong in one way with the column of another fault."""
+        self.found.pop((other.first.file, kind, other.column), None)
 
     def merge(self, other: "Faults") -> None:
         """Take in what was found further on."""

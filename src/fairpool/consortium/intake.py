@@ -20,7 +20,6 @@ from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.surveys import (
     MOST_LEVELS,
     Extreme,
-    Moments,
     Range,
     RowSample,
     Survey,
@@ -32,6 +31,8 @@ from fairpool.consortium.tolerant_reading import read_tolerantly
 from fairpool.errors import DataError, few, shown
 from fairpool.tables.arrays import LARGEST, FloatArray
 from fairpool.tables.columns import level_counts, levels_in_words
+from fairpool.tables.moments import Moments
+from fairpool.targets import Labels
 
 MOST_DECLARED = 10
 """So many of the levels that a column may have are named in an error."""
@@ -98,6 +99,7 @@ def _look(task: _Task, piece: Piece) -> _Look:
         numbers=task.columns.numbers,
         texts=task.columns.texts,
         threads=task.threads,
+        target="" if task.columns.target is None else task.columns.target.name,
         longest=None if task.limits is None else task.limits.name_length,
     )
     try:
@@ -112,6 +114,10 @@ def _look_tolerantly(piece: Piece, task: _Task, error: DataError) -> Survey:
     longest = None if task.limits is None else task.limits.name_length
     rows = read_tolerantly(piece, task.columns, faults, longest=longest)
     seen = _look_through(rows, task)
+    for unread in faults.of_kind("number"):
+        # There are zeros instead of what is no number. The target may refuse these, but the table
+        # has none of them.
+        seen.faults.forget("label", unread)
     seen.faults.merge(faults)
     if not faults.found:
         place = Place(piece.file, piece.first)
@@ -144,6 +150,8 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
     is_infinite = _beyond_largest(values)
     if is_infinite:
         _note_infinite(faults, batch, numbers)
+    if columns.target is not None and columns.target.name in present:
+        _note_wrong_labels(faults, batch, columns.target)
     counting = {}
     for name, column in zip(numbers, values, strict=True):
         if plain_name(name) in ROW_NUMBER_NAMES:
@@ -259,6 +267,22 @@ def _note_infinite(faults: Faults, batch: Batch, numbers: Sequence[str]) -> None
             faults.note(fault)
 
 
+def _note_wrong_labels(faults: Faults, batch: Batch, target: Labels) -> None:
+    """Note labels that were read, but are none of the target's."""
+    labels = batch.columns[target.name]
+    wrong = target.wrong(labels)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        fault = Fault(
+            kind="label",
+            column=target.name,
+            first=batch.place(row),
+            value=str(labels[row].as_py()),
+            count=int(wrong.sum()),
+        )
+        faults.note(fault)
+
+
 def _note_unfit_levels(
     faults: Faults, batch: Batch, name: str, *, levels: dict[str, int], limits: Limits | None
 ) -> None:
@@ -307,7 +331,7 @@ def survey_problems(
     if limits is not None and rows > limits.rows:
         return [f"{found.source.owner}: {beyond(f'{rows} rows or more', limits.rows, 'rows')}"]
     texts = fault_texts(found.faults, columns, None if may_miss else MISSING_REMEDY)
-    for name in columns.texts:
+    for name in columns.text_inputs:
         if name in found.unknown:
             texts.append(_undeclared_text(name, found.unknown[name], columns.levels[name]))
         elif len(found.levels[name]) > MOST_LEVELS and name not in columns.levels:

@@ -21,11 +21,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fairpool.consortium.limits import Limits
-from fairpool.consortium.surveys import Extreme, Moments, Survey
+from fairpool.consortium.surveys import Extreme, Survey
 from fairpool.consortium.tables import PUBLIC, Place
 from fairpool.errors import ConfigurationError
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
+from fairpool.tables.moments import Moments
 
 FAR = 20.0
 """A value this many median deviations from the median is far, unless the tail is heavy."""
@@ -242,7 +243,7 @@ def look_for_outliers(
     """The values that are far from all others; those that would ruin the scaling are refused.
 
     Args:
-        columns: The number columns and then the target.
+        columns: Those that are read as numbers.
         surveys: Every source's data, by owner.
         limits: What is allowed.
     """

@@ -1,11 +1,13 @@
 """What a party does with its reward: look at it, and predict with it."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairpool.compute.workers import Progress, Workers, no_progress
 from fairpool.consortium.contents import refuse_changed
@@ -13,7 +15,7 @@ from fairpool.consortium.fault_texts import fault_texts
 from fairpool.consortium.faults import Columns
 from fairpool.consortium.intake import survey
 from fairpool.consortium.reading import Piece, Reading
-from fairpool.consortium.spreadsheet import csv_text
+from fairpool.consortium.spreadsheet import as_cell, csv_text
 from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import Batch, Source, column_names
 from fairpool.encoding import TableEncoding
@@ -22,7 +24,6 @@ from fairpool.model_kinds import kind_of
 from fairpool.notes import Note
 from fairpool.realisation import load_reward
 from fairpool.realisation.reward_file import decode_reward
-from fairpool.tables.arrays import FloatArray
 from fairpool.tables.columns import CategoryColumn
 
 
@@ -31,13 +32,13 @@ class Predictions:
     """Predictions of a table.
 
     Attributes:
-        names: What the numbers of a row are.
-        rows: One list of numbers per row.
+        names: What the values of a row are.
+        rows: One list of numbers and texts per row.
         notes: What the reader should know.
     """
 
     names: tuple[str, ...]
-    rows: list[list[float]]
+    rows: list[list[float | str]]
     notes: tuple[Note, ...] = ()
 
 
@@ -60,7 +61,7 @@ def predict_file(reward_file: Path, data: Path, progress: Progress = no_progress
     encoding = reward.encoding
     source = find_data(data)
     seen, notes = _look_at_data(source, encoding, progress)
-    rows: list[list[float]] = []
+    rows: list[list[float | str]] = []
     for file in source.files:
         reading = Reading(
             piece=Piece(file=file), numbers=encoding.numbers, texts=encoding.categories
@@ -71,14 +72,18 @@ def predict_file(reward_file: Path, data: Path, progress: Progress = no_progress
                 mean, variance = reward.predict(encoding.encode(batch.columns))
                 predictions = encoding.target.predictions(mean, variance)
             _refuse_not_finite(predictions, batch)
-            rows += predictions.tolist()
+            values = [column.tolist() for column in predictions]
+            rows += [list(row) for row in zip(*values, strict=True)]
             progress(f"predicting {file.name}", len(rows))
         refuse_changed(source.owner, [reading.passage], seen.contents)
     return Predictions(names=encoding.target.prediction_columns, rows=rows, notes=tuple(notes))
 
 
-def _refuse_not_finite(predictions: FloatArray, batch: Batch) -> None:
-    wrong = ~np.isfinite(predictions).all(axis=1)
+def _refuse_not_finite(predictions: Sequence[NDArray[Any]], batch: Batch) -> None:
+    wrong = np.zeros(batch.columns.num_rows, dtype=bool)
+    for column in predictions:
+        if np.issubdtype(column.dtype, np.floating):  # a text is whatever it is
+            wrong |= ~np.isfinite(column)
     if wrong.any():
         place = batch.place(int(np.argmax(wrong)))
         raise DataError(
@@ -118,7 +123,10 @@ def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -
         if isinstance(column, CategoryColumn):
             levels[column.name] = column.levels
     columns = Columns(
-        numbers=encoding.numbers, texts=encoding.categories, levels=levels, chosen=False
+        number_inputs=encoding.numbers,
+        text_inputs=encoding.categories,
+        levels=levels,
+        chosen=False,
     )
     problems: list[str] = []
     for file in source.files:
@@ -145,8 +153,13 @@ def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -
 
 def as_csv(predictions: Predictions) -> str:
     """Predictions as CSV, with every digit."""
-    rows = [[repr(value) for value in row] for row in predictions.rows]
+    rows = [[_cell(value) for value in row] for row in predictions.rows]
     return csv_text(predictions.names, rows)
+
+
+def _cell(value: float | str) -> str:
+    # A text is out of the reward file, which somebody else wrote.
+    return as_cell(value) if isinstance(value, str) else repr(value)
 
 
 def describe_reward(content: bytes, name: str) -> dict[str, Any]:

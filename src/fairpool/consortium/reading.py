@@ -127,6 +127,7 @@ class Reading:
         numbers: The columns to be read as float64, missing values as nulls.
         texts: The columns to be read as strings, missing values as nulls.
         threads: Whether columns are read in parallel; not where several pieces are.
+        target: Which of the columns has labels, for errors; empty: none.
         longest: Texts of a Parquet file with more characters than this are refused before they
             fill memory: stored once, one may stand in millions of rows. None: any are read.
     """
@@ -135,6 +136,7 @@ class Reading:
     numbers: Sequence[str]
     texts: Sequence[str]
     threads: bool = True
+    target: str = ""
     longest: int | None = None
     _rows: int = field(default=0, init=False)
     _sha256: str | None = field(default=None, init=False)
@@ -254,7 +256,7 @@ class Reading:
                 where = self._first_with(column, is_long, name)
                 raise DataError(
                     f"{where}: a text of {length} bytes, and {self.longest} characters are allowed;"
-                    " is it free text? leave it out of features, or raise name_length in [limits]"
+                    f" {free_text_remedy(is_target=name == self.target)}"
                 )
         try:
             texts.cast(pa.string())  # only this looks whether it is UTF-8
@@ -268,6 +270,12 @@ class Reading:
         is_such = marked.take(column.indices)
         row = self.piece.first + self._rows + int(pc.index(is_such, True).as_py())
         return f'{Place(self.piece.file, row)}, column "{name}"'
+
+
+def free_text_remedy(*, is_target: bool) -> str:
+    """What to do about a text that is too long."""
+    instead = "predict another column" if is_target else "leave it out of features"
+    return f"is it free text? {instead}, or raise name_length in [limits]"
 
 
 class HashingStream:

@@ -103,8 +103,8 @@ def encoded_batches(
     for file in survey.source.files:
         reading = Reading(
             piece=Piece(file=file),
-            numbers=(*encoding.numbers, encoding.target.name),
-            texts=encoding.categories,
+            numbers=encoding.labelled_numbers,
+            texts=encoding.labelled_texts,
         )
         for batch in reading:
             yield encode_complete(batch.columns, encoding)

@@ -3,23 +3,19 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from fairpool.consortium.columns import MOST_WARNED
 from fairpool.consortium.configuration import Configuration
 from fairpool.consortium.levels import choose_levels, level_problems, level_warnings
-from fairpool.consortium.surveys import Moments, Survey
+from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import PUBLIC
 from fairpool.encoding import TableEncoding
 from fairpool.errors import ConfigurationError
 from fairpool.notes import Note, notes_of
 from fairpool.tables.columns import CategoryColumn, NumberColumn
-from fairpool.targets import NumberTarget
-
-
-class Scaling(NamedTuple):
-    """Means and scales of the number columns and then the target."""
-
-    means: list[float]
-    scales: list[float]
+from fairpool.tables.moments import Moments, scaling_of
+from fairpool.targets import Labels, SeenLabels, Target
 
 
 class FixedEncoding(NamedTuple):
@@ -41,13 +37,14 @@ def fix_encoding(
     """
     public = surveys.get(PUBLIC)
     parties = [survey for survey in surveys.values() if survey.source.is_party]
-    means, scales = _scaling_of(parties, public)
-    target = configuration.target
-    problems = []
-    if scales[-1] == 0:
-        problems.append(
-            f'the target "{target}" has the same value everywhere; there is nothing to learn'
-        )
+    public_moments = None if public is None else public.moments
+    means, scales = scaling_of([survey.moments for survey in parties], public_moments)
+    target = None
+    problems: list[str] = []
+    try:
+        target = _fix_target(configuration.labels, parties, public)
+    except ConfigurationError as error:
+        problems += error.problems
     notes = []
     constant = 0
     columns: list[NumberColumn | CategoryColumn] = []
@@ -73,33 +70,21 @@ def fix_encoding(
     if constant > MOST_WARNED:
         text = f"and {constant - MOST_WARNED} more column(s) that have the same value everywhere"
         notes.append(Note(code="constant column", text=text))
-    if problems:
+    if target is None or problems:
         raise ConfigurationError(*problems)
-    encoding = TableEncoding(
-        columns=tuple(columns), target=NumberTarget(target, mean=means[-1], scale=scales[-1])
-    )
-    return FixedEncoding(encoding, notes)
+    return FixedEncoding(TableEncoding(columns=tuple(columns), target=target), notes)
 
 
-def _scaling_of(parties: Sequence[Survey], public: Survey | None) -> Scaling:
-    if public is not None:
-        return Scaling(public.moments.mean.tolist(), public.moments.deviation.tolist())
+def _fix_target(labels: Labels, parties: Sequence[Survey], public: Survey | None) -> Target:
+    of_public = None if public is None else _seen_labels(labels, public)
+    return labels.fix([_seen_labels(labels, survey) for survey in parties], of_public)
+
+
+def _seen_labels(labels: Labels, survey: Survey) -> SeenLabels:
+    """What a survey tells of the labels, which are the last of the columns of their type."""
     moments = Moments()
-    for party in parties:
-        moments = moments.merged(party.moments)
-    # They go into every reward file, and from exact sums over all rows a party could subtract its
-    # own.
-    return rounded_scaling(moments.mean.tolist(), moments.deviation.tolist())
-
-
-def rounded_scaling(means: list[float], scales: list[float]) -> Scaling:
-    """Scales to two digits, means to a tenth of them: as good, and no exact sums over rows."""
-    rounded_means = []
-    rounded_scales = []
-    for mean, scale in zip(means, scales, strict=True):
-        rounded_scale = float(f"{scale:.1e}")
-        if rounded_scale:
-            mean = round(mean / (0.1 * rounded_scale)) * 0.1 * rounded_scale
-        rounded_means.append(mean)
-        rounded_scales.append(rounded_scale)
-    return Scaling(rounded_means, rounded_scales)
+    if labels.type == pa.float64():
+        moments = survey.moments.of_column(-1)
+    return SeenLabels(
+        owner=survey.source.owner, moments=moments, levels=survey.levels.get(labels.name, {})
+    )

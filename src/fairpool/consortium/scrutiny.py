@@ -21,6 +21,7 @@ from fairpool.parties import Party
 from fairpool.realisation.hidden_covariance import price_notes
 from fairpool.report.scores import Scores, score_models
 from fairpool.tables.arrays import FloatArray
+from fairpool.targets import Target
 
 SUSPICIOUS_RESIDUAL = 2.0
 """Labels that are this many predicted standard deviations off, on average, deserve a look."""
@@ -91,7 +92,7 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
     disclosure = KINDS[preparation.configuration.model.kind].disclosure
     if disclosure.note is not None and preparation.public is None:
         notes.append(disclosure.note)
-    notes += residual_notes(learning.parties, residuals)
+    notes += residual_notes(learning.parties, residuals, preparation.encoding.target)
     notes += few_rows_notes(collaboration)
     notes += price_notes(collaboration.models, collaboration.game.alone)
     return Run(
@@ -150,13 +151,15 @@ def few_rows_notes(result: Collaboration) -> Iterator[Note]:
         yield Note(code=FEW_ROWS, party=model.party, text=text)
 
 
-def residual_notes(parties: Sequence[Party], residuals: FloatArray) -> Iterator[Note]:
+def residual_notes(
+    parties: Sequence[Party], residuals: FloatArray, target: Target
+) -> Iterator[Note]:
     """Labels that disagree with everybody else's."""
     for party, residual in zip(parties, residuals, strict=True):
         if residual > SUSPICIOUS_RESIDUAL:
             text = (
                 f'the labels of "{party.name}" are {residual:.1f} predicted standard deviations'
-                " from what the others' data predict; look for another unit, a shifted column, or"
-                " wrong labels (its value does not show them)"
+                f" from what the others' data predict; look for {target.likely_errors} (its value"
+                " does not show them)"
             )
             yield Note(code="odd labels", party=party.name, text=text)

@@ -141,8 +141,8 @@ def _sum_up(task: _Task, piece: Piece) -> Sums:
     rows = 0
     batches = Reading(
         piece=piece,
-        numbers=(*task.encoding.numbers, task.encoding.target.name),
-        texts=task.encoding.categories,
+        numbers=task.encoding.labelled_numbers,
+        texts=task.encoding.labelled_texts,
         threads=task.threads,
     )
     for batch in batches:

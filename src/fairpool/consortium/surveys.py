@@ -13,43 +13,10 @@ from fairpool.consortium.contents import Content
 from fairpool.consortium.faults import Faults
 from fairpool.consortium.tables import Place, Source
 from fairpool.tables.arrays import FloatArray
+from fairpool.tables.moments import Moments
 
 MOST_LEVELS = 100
 """A categorical column with more levels than this is more likely an identifier."""
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Count, mean and sum of squared deviations of columns, put together without cancellation."""
-
-    count: int = 0
-    mean: FloatArray = field(default_factory=lambda: np.zeros(0))
-    squares: FloatArray = field(default_factory=lambda: np.zeros(0))
-
-    @classmethod
-    def of(cls, values: FloatArray) -> "Moments":
-        """Those of rows [m, k]."""
-        if not len(values):
-            return cls()
-        mean = values.mean(axis=0)
-        gaps = values - mean
-        return cls(len(values), mean, np.square(gaps, out=gaps).sum(axis=0))
-
-    def merged(self, other: "Moments") -> "Moments":
-        """Those of both ones' rows."""
-        if not other.count:
-            return self
-        if not self.count:
-            return other
-        total = self.count + other.count
-        gap = other.mean - self.mean
-        squares = self.squares + other.squares + gap**2 * (self.count * other.count / total)
-        return Moments(total, self.mean + gap * (other.count / total), squares)
-
-    @property
-    def deviation(self) -> FloatArray:
-        """Standard deviations [k]."""
-        return np.sqrt(self.squares / max(self.count, 1))
 
 
 SAMPLED_ROWS = 2000
@@ -66,7 +33,7 @@ class RowSample:
 
     Attributes:
         keys: Of the rows [s].
-        values: Of the number columns and then the target [s, k], in their own units.
+        values: Of the columns that are read as numbers [s, k], in their own units.
     """
 
     keys: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
@@ -163,10 +130,10 @@ class Survey:
         rows: Complete rows, those that will be used.
         dropped: Rows left out because something is missing.
         faults: What is wrong; missing values, too, whether they are allowed or not.
-        moments: Of the number columns and then the target, over complete rows.
+        moments: Of the columns that are read as numbers, over complete rows.
         sample: Some complete rows of them.
-        levels: Per categorical column, how often each level occurs in complete rows; not many more
-            than `MOST_LEVELS`.
+        levels: Per column that is read as text, how often each level occurs in complete rows; not
+            many more than `MOST_LEVELS`.
         unknown: Per categorical column whose levels are given, those that are not among them.
         extremes: Per number column, the smallest and the largest value of complete rows.
         counting: Per column that is named like a row number, from which of 0 and 1 it counts the

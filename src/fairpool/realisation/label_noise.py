@@ -119,11 +119,10 @@ class LabelNoiseWords:
             return "It is the best model: trained on all data, without added noise."
         if level.tau == 0:
             return "It is trained on your own data: that is what your reward is worth."
-        deviation = target.deviation(eta_of(level))
+        noise = target.added_noise_in_words(eta_of(level))
         return (
             "It is trained on your own data as they are, and on the other parties' data with noise"
-            f" on their labels (standard deviation {deviation:.4g}, in {target.name}'s own units),"
-            " so that it is worth exactly that."
+            f" on their labels ({noise}), so that it is worth exactly that."
         )
 
     def labels(self, level: Level) -> str:

@@ -1,19 +1,30 @@
 """The kinds of targets that there are, one file each: what a label is."""
 
-from collections.abc import Callable
 from typing import Any
 
 from fairpool.errors import RewardFileError, shown
 from fairpool.stored import text
-from fairpool.targets.number import NumberTarget
+from fairpool.targets.kind import Labels, SeenLabels, TargetKind
+from fairpool.targets.number import NUMBER, NumberLabels, NumberTarget
 from fairpool.targets.target import Measure, Score, Target
 
-TARGETS: dict[str, Callable[[dict[str, Any]], Target]] = {
-    "number": NumberTarget.of_entries,
+TARGETS: dict[str, TargetKind] = {
+    "number": NUMBER,
 }
-"""How each kind comes out of a reward file."""
 
-__all__ = ["TARGETS", "Measure", "NumberTarget", "Score", "Target", "target_entries", "target_of"]
+__all__ = [
+    "TARGETS",
+    "Labels",
+    "Measure",
+    "NumberLabels",
+    "NumberTarget",
+    "Score",
+    "SeenLabels",
+    "Target",
+    "TargetKind",
+    "target_entries",
+    "target_of",
+]
 
 
 def target_entries(target: Target) -> dict[str, Any]:
@@ -29,4 +40,4 @@ def target_of(entries: dict[str, Any]) -> Target:
     kind = text(entries.get("target_kind", NumberTarget.kind))
     if kind not in TARGETS:
         raise RewardFileError(f"no target of kind {shown(kind)} is known")
-    return TARGETS[kind](entries)
+    return TARGETS[kind].decode(entries)

@@ -1,13 +1,12 @@
-"""What a label is: its encoding, noise and scores, and the words for them.
+"""What a label is: its encoding, noise and scores, and the words for them."""
 
-To add a kind of target, write a class with the members of `Target` in a file beside this one, and
-add a line to `TARGETS` in `fairpool.targets`.
-"""
-
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from fairpool.tables.arrays import FloatArray
 
@@ -45,8 +44,13 @@ class Target(Protocol):
         """The column with the labels."""
         ...  # pragma: no cover
 
+    @property
+    def type(self) -> pa.DataType:
+        """As what the column is read: float64 or string."""
+        ...  # pragma: no cover
+
     def encode(self, column: pa.ChunkedArray) -> FloatArray:
-        """The labels y [m] as the model sees them."""
+        """The labels y [m] as the model sees them; missing ones as NaN."""
         ...  # pragma: no cover
 
     def decode(self, mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -58,8 +62,10 @@ class Target(Protocol):
         """What `fairpool predict` gives for every row."""
         ...  # pragma: no cover
 
-    def predictions(self, mean: FloatArray, variance: FloatArray) -> FloatArray:
-        """Their values [t, columns], from what the model predicts."""
+    def predictions(
+        self, mean: FloatArray, variance: FloatArray
+    ) -> Sequence[FloatArray | NDArray[np.str_]]:
+        """These columns [t], numbers or text, from what the model predicts."""
         ...  # pragma: no cover
 
     @property
@@ -71,8 +77,13 @@ class Target(Protocol):
         """How well labels y [t], as the model sees them, were predicted."""
         ...  # pragma: no cover
 
-    def deviation(self, variance: float) -> float:
-        """A standard deviation in the target's own units, from a variance of encoded labels."""
+    @property
+    def likely_errors(self) -> str:
+        """What to look for where a party's labels are far from what the others' data predict."""
+        ...  # pragma: no cover
+
+    def added_noise_in_words(self, variance: float) -> str:
+        """How much noise was added to encoded labels, as a letter says it."""
         ...  # pragma: no cover
 
     def noise_in_words(self, noise_variance: float) -> str:
