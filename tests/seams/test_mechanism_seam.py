@@ -8,6 +8,7 @@ import pytest
 import fairpool as fp
 from fairpool.realisation import MECHANISMS, Level
 from fairpool.realisation.level import goals_of, level_at_end, level_between
+from fairpool.realisation.mechanism import Explained
 from fairpool.stored import number
 from tests.support.examples import MODELS, P, make_parties
 from tests.support.projects import fairpool, project
@@ -58,7 +59,8 @@ class Tempering:
 class TemperingWords:
     heading = "tempered to"
     short_heading = "tempered\nto"
-    term = ("tempered to", "How much the other parties' labels count.")
+    term = Explained("tempered to", "How much the other parties' labels count.")
+    secret = ""
 
     def short(self, level):
         return f"{level.tau:.0%}"
@@ -76,7 +78,7 @@ class TemperingWords:
         return ", in which the other parties count for less"
 
     def inspected(self, level):
-        return "tempered to", f"{level.tau:.3f}"
+        return Explained("tempered to", f"{level.tau:.3f}")
 
 
 def test_a_new_mechanism_goes_from_the_configuration_to_the_letter(tmp_path, monkeypatch):
@@ -91,6 +93,7 @@ def test_a_new_mechanism_goes_from_the_configuration_to_the_letter(tmp_path, mon
     own = folder / "result" / tempered["folder"]
     letter = (own / "letter.html").read_text()
     assert f"The others' values of y count for {tempered['temper']:.0%}." in letter
+    assert "The noise is drawn anew" not in letter
     assert "sums over all rows, in which the other parties count for less." in letter
     report = (folder / "result" / "operator" / "report.html").read_text()
     assert '<th class="n">tempered to</th>' in report

@@ -134,7 +134,8 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
     if preparation.public is None and disclosure.from_labels is not None:
         sentences.append(disclosure.from_labels)
     sentences += _about_levels(preparation, i)
-    sentences.append("It names no other party. The noise is drawn anew in every run, and not kept.")
+    secret = result.models[i].mechanism.words.secret
+    sentences.append(f"It names no other party. {secret}".rstrip())
     if result.game.n == 2:
         sentences.append(
             "With two parties, the numbers in this letter tell the value of the other's data."

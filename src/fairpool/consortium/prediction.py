@@ -170,7 +170,7 @@ def describe_reward(content: bytes, name: str) -> dict[str, Any]:
         name: What errors call it.
     """
     reward = decode_reward(content, name)
-    noise, on_others = reward.mechanism.words.inspected(reward.level)
+    weakened = reward.mechanism.words.inspected(reward.level)
     encoding = reward.encoding
     return {
         "reward for": reward.party,
@@ -179,7 +179,7 @@ def describe_reward(content: bytes, name: str) -> dict[str, Any]:
         "from": ", ".join(c.name for c in encoding.columns) if encoding else "inputs by position",
         "worth": f"{reward.value:.6g} nats of information",
         "rho": reward.rho,
-        noise: on_others,
+        weakened.name: weakened.text,
         "others' inputs": "contained" if reward.holds_inputs_of_others else "not contained",
         "sha256": hashlib.sha256(content).hexdigest(),
     }

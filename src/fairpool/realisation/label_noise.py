@@ -8,6 +8,7 @@ import numpy as np
 
 from fairpool.models import TrainedPosterior
 from fairpool.realisation.level import Level
+from fairpool.realisation.mechanism import Explained
 from fairpool.realisation.noise import label_noise
 from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
 from fairpool.stored import number
@@ -97,10 +98,11 @@ class LabelNoiseWords:
 
     heading = "noise variance η"
     short_heading = "noise\nvariance"
-    term = (
-        "noise variance, η",
-        "What was added to the other parties' labels before a party's model was trained, so that"
-        " the model is worth exactly its reward.",
+    secret = "The noise is drawn anew in every run, and not kept."
+    term = Explained(
+        name="noise variance, η",
+        text="What was added to the other parties' labels before a party's model was trained, so"
+        " that the model is worth exactly its reward.",
     )
 
     def short(self, level: Level) -> str:
@@ -133,7 +135,7 @@ class LabelNoiseWords:
         """What to say of sums over all rows."""
         return "" if eta_of(level) == 0 else ", with noise on the other parties' labels"
 
-    def inspected(self, level: Level) -> tuple[str, str]:
+    def inspected(self, level: Level) -> Explained:
         """How much noise there is."""
         eta = eta_of(level)
         if eta == 0:
@@ -142,7 +144,7 @@ class LabelNoiseWords:
             text = f"variance {eta:.6g}"
         else:
             text = "all: none of the others' data went in"
-        return "noise on others", text
+        return Explained(name="noise on others", text=text)
 
 
 def eta_of(level: Level) -> float:

@@ -152,7 +152,7 @@ def _bend_error(b: float, ratio: float) -> float:
 
 
 def check_targets(game: Game, rewards: Any, scheme: RewardScheme | None = None) -> FloatArray:
-    """The targets [n], if noise can reach them: each between v_i and v_N.
+    """The targets [n], if they can be reached: each between v_i and v_N.
 
     Args:
         game: The values.
@@ -174,7 +174,7 @@ def check_targets(game: Game, rewards: Any, scheme: RewardScheme | None = None) 
             raise RewardError(
                 f'party "{name}": target {target:.6g} is below its own value {alone:.6g} (R4);'
                 f" {_remedy(game, i, scheme)}"
-                " (noise on the others' data cannot take away its own)"
+                " (weakening the others' data cannot take away its own)"
             )
     return targets
 

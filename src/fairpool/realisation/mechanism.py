@@ -5,7 +5,7 @@ a line to `MECHANISMS` in `fairpool.realisation.mechanisms`.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -65,6 +65,13 @@ class Mechanism(Protocol):
         ...  # pragma: no cover
 
 
+class Explained(NamedTuple):
+    """Something with a name, and what there is to say of it."""
+
+    name: str
+    text: str
+
+
 class MechanismWords(Protocol):
     """A mechanism in words: in tables, in letters, by `fairpool inspect`."""
 
@@ -79,7 +86,7 @@ class MechanismWords(Protocol):
         ...  # pragma: no cover
 
     @property
-    def term(self) -> tuple[str, str]:
+    def term(self) -> "Explained":
         """A term of the report, and what it means."""
         ...  # pragma: no cover
 
@@ -103,6 +110,11 @@ class MechanismWords(Protocol):
         """What to say of sums over all rows, after a comma; nothing where they are as they are."""
         ...  # pragma: no cover
 
-    def inspected(self, level: Level) -> tuple[str, str]:
+    @property
+    def secret(self) -> str:
+        """What nobody can repeat, as a sentence of a letter; empty if nothing is random."""
+        ...  # pragma: no cover
+
+    def inspected(self, level: Level) -> "Explained":
         """An entry of `fairpool inspect`, and its text."""
         ...  # pragma: no cover

@@ -66,10 +66,9 @@ def glossary_of(concept: Concept, mechanism: MechanismWords, target: Target) -> 
     together = "Contributions need not sum to the value of all data."
     if concept.efficient:
         together = "Contributions sum to the value of all data."
-    term, meaning = mechanism.term
     glossary = GLOSSARY | {
         "contribution, φ_i": f"{concept.words.glossary} {together}",
-        term: meaning,
+        mechanism.term.name: mechanism.term.text,
     }
     for measure in target.measures:
         if measure.meaning:

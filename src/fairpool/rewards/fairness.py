@@ -192,5 +192,5 @@ def _strict_monotonicity_by_theorem(
     if proved and of_theorem_1:
         why = "Theorem 1 proves it for rewards of this form and a rho that stays the same"
         return Verdict(condition="F4", holds=True, why=why)
-    why = "it compares two games; check_strict_monotonicity does that"
+    why = "it compares two games; in Python, check_strict_monotonicity does that"
     return Verdict(condition="F4", holds=None, why=why)
