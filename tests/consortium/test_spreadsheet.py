@@ -68,6 +68,16 @@ def test_the_targets_name_is_no_formula_among_predictions(tmp_path):
         assert as_csv(predictions).endswith("\n1.5,-2.0\n")
 
 
+def test_a_predicted_text_is_no_formula():
+    """It is out of a reward file, and that may be anybody's."""
+    for text in FORMULAS:
+        predictions = Predictions(names=("y", "probability"), rows=[[text, 0.5]])
+        _, row = as_csv(predictions).split("\n", 1)
+        check_that_none_is_a_formula(row)
+    predictions = Predictions(names=("y",), rows=[["a-b"]])
+    assert as_csv(predictions) == "y\na-b\n"
+
+
 def test_plain_names_stay_as_they_are():
     predictions = Predictions(names=("y", "a-b", 'size "l", in cm'), rows=[[1.0, 2.0, 3.0]])
     assert as_csv(predictions) == 'y,a-b,"size ""l"", in cm"\n1.0,2.0,3.0\n'

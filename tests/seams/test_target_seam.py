@@ -1,113 +1,359 @@
-"""Targets: another kind of label, carried from a table through a reward file to predictions."""
+"""Targets: a new kind of label, carried from the configuration to letter, file and prediction."""
 
 import csv
-from dataclasses import dataclass, replace
+import json
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
+from scipy.stats import norm
 
 import fairpool as fp
+from fairpool.consortium.configuration import load_configuration
+from fairpool.consortium.scrutiny import residual_notes
 from fairpool.encoding import TableEncoding
+from fairpool.errors import ConfigurationError
+from fairpool.keys import Key
 from fairpool.report.scores import score_models
 from fairpool.tables.columns import NumberColumn
-from fairpool.targets import TARGETS, Measure, NumberTarget
-from tests.support.projects import fairpool, write
+from fairpool.targets import TARGETS, Measure, NumberLabels, NumberTarget, TargetKind
+from tests.support.projects import fairpool, finished_run, project, table
+from tests.support.projects import write as write_table
 
 
 @dataclass(frozen=True)
-class LogTarget:
-    """A toy: a number above 0, of which the model sees the logarithm."""
+class YesNoTarget:
+    """A toy: one of two words, of which the model sees 1 and -1."""
 
     name: str
+    yes: str
+    no: str
 
-    kind = "logarithm"
-    measures = (Measure(key="factor", title="factor", meaning="", digits=".2f"),)
+    kind = "yes_no"
+    type = pa.string()
+    likely_errors = "answers that were exchanged"
+    measures = (
+        Measure(
+            key="errors",
+            title="wrong answers",
+            meaning="The share of test rows that are answered wrongly.",
+            digits=".3f",
+        ),
+    )
 
     @property
     def prediction_columns(self):
-        return (self.name, "lower_95", "upper_95")
+        return (self.name, "probability")
 
     def encode(self, column):
-        return np.log(column.to_numpy())
+        is_yes = pc.cast(pc.equal(column, self.yes), pa.float64())
+        return 2 * is_yes.to_numpy() - 1
 
     def decode(self, mean, variance):
-        """The mean and variance of a log-normal number."""
-        middle = np.exp(mean + variance / 2)
-        return middle, (np.exp(variance) - 1) * middle**2
+        return mean, variance
 
     def predictions(self, mean, variance):
-        away = 1.96 * np.sqrt(variance)
-        return np.column_stack([np.exp(mean), np.exp(mean - away), np.exp(mean + away)])
+        return np.where(mean > 0, self.yes, self.no), norm.cdf(mean / np.sqrt(variance))
 
     def score(self, y, mean, variance):
-        return {"factor": float(np.exp(np.mean(np.abs(y - mean))))}
-
-    def deviation(self, variance):
-        return float(np.sqrt(variance))
+        return {"errors": float(np.mean(np.sign(mean) != y))}
 
     def noise_in_words(self, noise_variance):
-        return f"a factor of {np.exp(np.sqrt(noise_variance)):.3g}"
+        return f"{noise_variance:.3g} answers squared"
+
+    def added_noise_in_words(self, variance):
+        return f"softer answers by {variance:.3g}"
 
     def promise(self):
-        return f"For every row you get {self.name} and a 95% interval."
+        return f"For every row you get {self.yes} or {self.no}, and how likely it is."
 
     def entries(self):
-        return {"target": self.name}
+        return {"target": self.name, "yes": self.yes, "no": self.no}
 
     @classmethod
     def of_entries(cls, entries):
-        return cls(entries["target"])
+        return cls(entries["target"], entries["yes"], entries["no"])
 
 
-def prices(rows, seed):
-    x = np.random.default_rng(seed).uniform(0, 2, rows)
-    return pa.table({"x": x, "price": np.exp(1 + x)})
+@dataclass(frozen=True)
+class YesNoLabels:
+    """The same before anybody's table was looked at."""
+
+    name: str
+    yes: str
+    no: str
+
+    type = pa.string()
+
+    @property
+    def in_words(self):
+        return f"{self.yes} or {self.no}"
+
+    def wrong(self, column):
+        known = pc.is_in(column, value_set=pa.array([self.yes, self.no]))
+        return pc.and_(pc.is_valid(column), pc.invert(known)).to_numpy()
+
+    def fix(self, parties, public):
+        problems = []
+        for seen in parties:
+            if len(seen.levels) == 1:
+                answer = next(iter(seen.levels))
+                problems.append(f'{seen.owner}: all its answers are "{answer}"; ask it for others')
+        if problems:
+            raise ConfigurationError(*problems)
+        return YesNoTarget(self.name, self.yes, self.no)
 
 
-def rewarded(target):
-    encoding = TableEncoding((NumberColumn("x", 1.0, 0.5),), target)
-    parties = []
-    for i in range(2):
-        table = prices(40, i)
-        parties.append(fp.Party(f"p{i}", encoding.encode(table), encoding.encode_target(table)))
-    return encoding, fp.collaborate(parties, fp.BayesianLinearRegression(1e-6))
+def word(value):
+    if not value.isalpha():
+        raise ValueError(f"{value!r} is not allowed; give a word")
+    return value
 
 
-def test_a_new_target_goes_from_the_table_to_predictions(tmp_path, monkeypatch):
-    monkeypatch.setitem(TARGETS, "logarithm", LogTarget.of_entries)
-    encoding, result = rewarded(LogTarget("price"))
-    reward = replace(result.models[0], encoding=encoding)
-    reward.save(tmp_path / "reward.safetensors")
-    test = prices(5, 9)
-    write(tmp_path / "test.csv", test)
-    out = tmp_path / "predictions.csv"
-    predicted = fairpool(
-        "predict", tmp_path / "reward.safetensors", "--data", tmp_path / "test.csv", "--out", out
-    )
+YES_NO = TargetKind(
+    name="yes_no",
+    labels=lambda settings: YesNoLabels(settings.column, settings.yes, settings.no),
+    decode=YesNoTarget.of_entries,
+    keys={
+        "yes": Key(type=str, default="yes", check=word),
+        "no": Key(type=str, default="no", check=word),
+    },
+)
+
+
+@pytest.fixture(autouse=True)
+def _yes_no(monkeypatch):
+    monkeypatch.setitem(TARGETS, "yes_no", YES_NO)
+
+
+def answers(rows, seed, yes="yes", no="no"):
+    """A table whose labels are words."""
+    content = table(rows, seed)
+    is_high = content["y"].to_numpy() > 58
+    return content.drop_columns(["y"]).append_column("ill", [np.where(is_high, yes, no)])
+
+
+def illnesses(folder, target='{ column = "ill", kind = "yes_no" }', *, suffix=".csv", **words):
+    """A collaboration about them."""
+    project(folder, suffix=suffix)
+    for i in range(3):
+        write_table(folder / f"p{i}{suffix}", answers(60, i, **words))
+    write_table(folder / f"test{suffix}", answers(30, 99, **words))
+    say(folder, f"target = {target}")
+    return folder
+
+
+def say(folder, line):
+    """Let the configuration say something else of the target."""
+    file = folder / "collaboration.toml"
+    (old,) = [line for line in file.read_text().splitlines() if line.startswith("target")]
+    file.write_text(file.read_text().replace(old, line))
+
+
+def with_label(file, row, value):
+    """Put a label into a row (from 0) of a file."""
+    lines = file.read_text().splitlines()
+    before, _, _ = lines[row + 1].rpartition(",")
+    lines[row + 1] = f'{before},"{value}"'
+    file.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_new_target_goes_from_the_configuration_to_letter_and_prediction(
+    tmp_path, monkeypatch, suffix
+):
+    target = '{ column = "ill", kind = "yes_no", yes = "ja", no = "nein" }'
+    folder = illnesses(tmp_path / "p", target, suffix=suffix, yes="ja", no="nein")
+    check = fairpool("check", folder)
+    assert check.returncode == 0, check.stderr
+    assert "; target: ill\n" in check.stdout
+    run = fairpool("run", folder, "--json")
+    assert run.returncode == 0, run.stderr
+    result = json.loads(run.stdout)
+    assert result["model"]["noise"].endswith(" answers squared")
+    assert result["parties"][0]["value"] > 0
+    assert result["test"]["everyone"]["errors"] < 0.2
+    report = (folder / "result/operator/report.html").read_text()
+    assert "wrong answers" in report
+    assert "The share of test rows that are answered wrongly." in report
+    least = min(result["parties"], key=lambda party: party["reward"])
+    own = folder / "result" / least["folder"]
+    letter = (own / "letter.html").read_text()
+    assert "For every row you get ja or nein, and how likely it is." in letter
+    assert "with noise on their labels (softer answers by " in letter
+    reward = own / "reward.safetensors"
+    assert "ill" in fairpool("inspect", reward).stdout
+    predicted = fairpool("predict", reward, "--data", folder / f"test{suffix}")
     assert predicted.returncode == 0, predicted.stderr
-    header, *rows = csv.reader(out.read_text().splitlines())
-    assert header == ["price", "lower_95", "upper_95"]
-    np.testing.assert_allclose([float(row[0]) for row in rows], test["price"].to_numpy(), rtol=1e-3)
-    mean, _ = fp.load_reward(tmp_path / "reward.safetensors").predict_table(test)
-    np.testing.assert_allclose(mean, test["price"].to_numpy(), rtol=1e-3)
+    header, *rows = csv.reader(predicted.stdout.splitlines())
+    assert header == ["ill", "probability"]
+    labels = answers(30, 99, yes="ja", no="nein")["ill"].to_pylist()
+    assert np.mean([row[0] == label for row, label in zip(rows, labels, strict=True)]) > 0.8
+    assert all((row[0] == "ja") == (float(row[1]) > 0.5) for row in rows)
+    as_json = fairpool("predict", reward, "--data", folder / f"test{suffix}", "--json")
+    assert [row["ill"] for row in json.loads(as_json.stdout)] == [row[0] for row in rows]
     # Who does not know the kind cannot read the file, and is told so.
-    monkeypatch.delitem(TARGETS, "logarithm")
-    with pytest.raises(ValueError, match="no target of kind 'logarithm' is known"):
-        fp.load_reward(tmp_path / "reward.safetensors")
+    monkeypatch.delitem(TARGETS, "yes_no")
+    with pytest.raises(ValueError, match="no target of kind 'yes_no' is known"):
+        fp.load_reward(reward)
+
+
+def refused(folder):
+    """The problems that a check tells."""
+    check = fairpool("check", folder, "--json")
+    assert check.returncode == 2, check.stdout
+    return json.loads(check.stdout)["errors"]
+
+
+def test_a_label_that_is_none_is_told_with_file_and_row(tmp_path):
+    folder = illnesses(tmp_path)
+    with_label(tmp_path / "p1.csv", 2, "maybe")
+    with_label(tmp_path / "p1.csv", 7, "1,5")
+    with_label(tmp_path / "test.csv", 0, "perhaps")
+    assert refused(folder) == [
+        f'party "Party 1": {tmp_path}/p1.csv, line 4, column "ill": \'maybe\' is not yes or no'
+        " (and 1 more); correct it (a target must be yes or no)",
+        f"test data: {tmp_path}/test.csv, line 2, column \"ill\": 'perhaps' is not yes or no;"
+        " correct it (a target must be yes or no)",
+    ]
+
+
+def test_a_missing_label_is_a_missing_value(tmp_path):
+    folder = illnesses(tmp_path)
+    with_label(tmp_path / "p1.csv", 2, "")
+    (problem,) = refused(folder)
+    assert problem == (
+        f'party "Party 1": 1 missing value(s) (ill 1), first at {tmp_path}/p1.csv, line 4, column'
+        ' "ill"; fill them in, or set missing = "drop" to leave those rows out'
+    )
+    say(tmp_path, 'missing = "drop"\ntarget = { column = "ill", kind = "yes_no" }')
+    assert finished_run(folder).collaboration.game.rows == (60, 59, 60)
+
+
+def test_other_faults_of_labels_are_told_in_the_targets_words(tmp_path):
+    folder = illnesses(tmp_path, suffix=".parquet")
+    content = answers(60, 0)
+    names = content.column_names
+    for column, said in (
+        (pa.array([["yes"]] * 60), "has type list<element: string>, not text; a target must be"),
+        (pa.array(["yes\x07"] * 60), "the label 'yes\\x07' cannot be shown (and 59 more); remove"),
+        (
+            pa.array(["yes" * 200] * 60),
+            "600 characters (and 59 more), is too long for a label; is it free text? predict"
+            " another column, or raise name_length in [limits]",
+        ),
+        (
+            pa.array(["yes" * 2000] * 60),
+            "a text of 6000 bytes, and 500 characters are allowed; is it free text? predict another"
+            " column, or raise name_length in [limits]",
+        ),
+    ):
+        write_table(tmp_path / "p1.parquet", content.set_column(names.index("ill"), "ill", column))
+        assert any(said in problem for problem in refused(folder)), said
+
+
+def test_what_makes_a_target_useless_is_told_with_its_owner(tmp_path):
+    folder = illnesses(tmp_path)
+    for row in range(60):
+        with_label(tmp_path / "p2.csv", row, "no")
+    assert refused(folder) == ['party "Party 2": all its answers are "no"; ask it for others']
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ('{ column = "ill", kind = "yes_on" }', "kind: 'yes_on' is not allowed; did you mean \"ye"),
+        (
+            '{ column = "ill", kind = "cat" }',
+            "kind: 'cat' is not allowed; give one of number, yes_",
+        ),
+        ('{ colum = "ill" }', 'target, colum: unknown key; did you mean "column"?'),
+        ('{ kind = "yes_no" }', "target, column: missing; give it a value"),
+        ('{ column = "ill", kind = "yes_no", yes = "!" }', "target, yes: '!' is not allowed; give"),
+        (
+            '{ column = "ill", yes = "ja" }',
+            'target: yes has no meaning for kind = "number" (only for yes_no); leave it out',
+        ),
+        ('""', "target: '' is not allowed; string should have at least 1 character"),
+        ("5", "target: 5 is not allowed; input should be a valid string"),
+        (
+            '{ column = "kind", kind = "yes_no" }',
+            'the target "kind" is listed under categorical; it must be yes or no',
+        ),
+    ],
+)
+def test_the_section_of_a_target_is_checked_like_all_others(tmp_path, target, said):
+    assert any(said in problem for problem in refused(illnesses(tmp_path, target)))
+
+
+def test_a_column_alone_is_a_number(tmp_path):
+    folder = project(tmp_path)
+    alone = load_configuration(folder)
+    say(folder, 'target = { column = "y", kind = "number" }')
+    in_full = load_configuration(folder)
+    assert alone.labels == in_full.labels == NumberLabels("y")
+
+
+def test_a_key_of_a_target_is_declared_once(tmp_path, monkeypatch):
+    for name in ("yes", "kind"):
+        keys = {name: Key(type=str, default="", check=str)}
+        other = TargetKind(name="other", labels=NumberLabels, decode=YES_NO.decode, keys=keys)
+        monkeypatch.setitem(TARGETS, "other", other)
+        with pytest.raises(TypeError, match=f'"other" declares the key "{name}"'):
+            load_configuration(project(tmp_path))
+
+
+class PositiveLabels(NumberLabels):
+    """A toy: numbers, of which not all will do."""
+
+    in_words = "a number above 0"
+
+    def wrong(self, column):
+        return column.to_numpy() <= 0
+
+
+def test_numbers_that_a_target_refuses_are_told_and_others_are_not(tmp_path, monkeypatch):
+    """A value that is no number must not be told as the zero that is read in its place."""
+    kind = TargetKind(
+        name="positive", labels=PositiveLabels.of_settings, decode=NumberTarget.of_entries
+    )
+    monkeypatch.setitem(TARGETS, "positive", kind)
+    folder = project(tmp_path)
+    say(folder, 'target = { column = "y", kind = "positive" }')
+    with_label(tmp_path / "p0.csv", 3, "-3")
+    with_label(tmp_path / "p1.csv", 2, "many")
+    assert refused(folder) == [
+        f'party "Party 0": {tmp_path}/p0.csv, line 5, column "y": \'-3.0\' is not a number above 0;'
+        " correct it (a target must be a number above 0)",
+        f'party "Party 1": {tmp_path}/p1.csv, line 4, column "y": \'many\' is not a number; correct'
+        " it (a target must be a number above 0)",
+    ]
+
+
+def test_a_target_says_what_odd_labels_may_be():
+    party = fp.Party("a", [[1.0]], [1.0])
+    (note,) = residual_notes([party], np.array([3.0]), YesNoTarget("ill", "yes", "no"))
+    assert "look for answers that were exchanged (its value does not show them)" in note.text
 
 
 def test_a_target_says_how_it_is_scored():
-    test = prices(20, 9)
+    test = answers(20, 9)
+    numbers = test.append_column("n", [table(20, 9)["y"]])
     for target, keys in (
-        (LogTarget("price"), ["factor"]),
-        (NumberTarget("price", 5.0, 2.0), ["mnlp", "rmse"]),
+        (YesNoTarget("ill", "yes", "no"), ["errors"]),
+        (NumberTarget("n", 5.0, 2.0), ["mnlp", "rmse"]),
     ):
-        encoding, result = rewarded(target)
-        scores = score_models(result, encoding.encode(test), encoding.encode_target(test), target)
+        encoding = TableEncoding((NumberColumn("x", 0.0, 1.0), NumberColumn("z", 2.5, 2.0)), target)
+        X, y = encoding.encode(numbers), encoding.encode_target(numbers)
+        result = fp.collaborate([fp.Party("a", X, y)], fp.BayesianLinearRegression(0.1))
+        scores = score_models(result, X, y, target)
         assert list(scores.everyone) == keys == [measure.key for measure in target.measures]
-        y, (mean, variance) = (
-            encoding.encode_target(test),
-            result.models[0].predict(encoding.encode(test)),
-        )
+        mean, variance = result.models[0].predict(X)
         assert scores.reward[0] == target.score(y, mean, variance)
+
+
+@pytest.mark.parametrize("name", ["number"])
+def test_every_kind_of_target_is_registered_under_its_name(name):
+    assert TARGETS[name].name == name

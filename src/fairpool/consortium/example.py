@@ -26,6 +26,7 @@ CONFIGURATION = """\
 name = "Three hospitals"
 
 # The column to predict; every file must have it.
+# It is a number; target = { column = "progression", kind = "number" } says the same.
 target = "progression"
 
 # The columns to predict it from. By default: every column that all files share.

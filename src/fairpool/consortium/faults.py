@@ -44,6 +44,11 @@ class Columns:
     chosen: bool = True
 
     @property
+    def target_name(self) -> str:
+        """The column to be predicted; empty: none."""
+        return "" if self.target is None else self.target.name
+
+    @property
     def numbers(self) -> tuple[str, ...]:
         """All columns to be read as numbers; the target is the last one, if it is one of them."""
         return with_target(self.number_inputs, self.target, pa.float64())

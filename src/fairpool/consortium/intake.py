@@ -99,7 +99,7 @@ def _look(task: _Task, piece: Piece) -> _Look:
         numbers=task.columns.numbers,
         texts=task.columns.texts,
         threads=task.threads,
-        target="" if task.columns.target is None else task.columns.target.name,
+        target=task.columns.target_name,
         longest=None if task.limits is None else task.limits.name_length,
     )
     try:

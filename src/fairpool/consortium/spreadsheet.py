@@ -19,11 +19,11 @@ FORMULA = re.compile(
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
-    """A table as CSV: names that somebody else may have chosen, and rows of numbers of our own.
+    """A table as CSV: names that somebody else may have chosen, and rows of our own.
 
     Args:
         names: The columns.
-        rows: Their numbers.
+        rows: Numbers, and texts that `as_cell` made.
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")

@@ -68,6 +68,7 @@ def _read_parquet(
         piece=piece,
         numbers=[name for name in columns.numbers if name not in unfit],
         texts=[name for name in columns.texts if name not in unfit],
+        target=columns.target_name,
         longest=longest,
     )
     try:
