@@ -7,7 +7,7 @@ JOBS ?= 2
 # One BLAS thread per test worker: two workers on two cores, not two times two.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: demo test plain-install soak check format screenshots bench clean
+.PHONY: demo test plain-install soak fuzz check format screenshots bench clean
 
 demo: $(READY)
 	$(BIN)/fairpool demo
@@ -25,6 +25,10 @@ plain-install: $(READY)
 # What takes longer than a change should wait for: the tests marked soak, and every property with many more examples.
 soak: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'soak or hypothesis' --hypothesis-profile soak
+
+# Hostile input at random, a minute for each of eleven fuzzers: make fuzz FUZZ_SECONDS=600 for more. A failure prints its seed.
+fuzz: $(READY)
+	$(ONE_THREAD) FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m fuzz tests/fuzz
 
 check: $(READY)
 	$(BIN)/ruff format --check .

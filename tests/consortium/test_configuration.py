@@ -70,6 +70,8 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
         ),
         (GOOD + "[model]\nkinds = 'gp'", ['model, kinds: unknown key; did you mean "kind"?']),
         (GOOD + "[model]\nwibble = 1", ["model, wibble: unknown key; known keys are kind, learn"]),
+        (GOOD + '"float" = 1', ["float: unknown key"]),
+        (GOOD + '"a[b]" = 1', ["a[b]: unknown key"]),
         (
             GOOD + "[model]\nkind = 'forest'",
             ["model, kind: 'forest' is not allowed; give one of gp, sparse_gp, blr, network"],

@@ -219,3 +219,22 @@ def test_a_correlated_prior_leaves_the_bias_a_feature_of_its_own():
     model = fp.BayesianLinearRegression(0.5, COVARIANCE)
     A = model.whitened_features(np.random.default_rng(0).standard_normal((9, P)))
     np.testing.assert_allclose(A[:, -1] ** 2, model.feature_bounds(P).constant)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "what"),
+    [
+        ("inputs", 2.5, "inputs 2.5 is not a whole number from 0"),
+        ("inputs", 2**62, "inputs 4611686018427387904 is above 1000000"),
+        ("rows", 10**400, "above 9007199254740992"),
+        ("noise_variance", 10**400, "is not a finite number above 0"),
+        ("squares", 10**400, "is not a finite number from 0"),
+        ("gram", 10**400, "is not made of numbers"),
+        ("moment", np.full(4, 1e300), "at least, but squares is"),
+        ("moment", np.array([1e308, -1e308, 1e308, 1e308]), "the moment needs labels"),
+    ],
+)
+def test_numbers_that_are_no_counts_or_too_large_are_refused(field, value, what):
+    honest = MODELS["blr"].summarise(make_parties([8], 0)[0])
+    with pytest.raises(fp.FairpoolError, match=what):
+        replace(honest, **{field: value})

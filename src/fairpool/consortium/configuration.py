@@ -369,9 +369,8 @@ def read_configuration(folder: Path) -> ConfigurationFile:
     """
     path = folder / FILE_NAME if folder.is_dir() else folder
     try:
-        text = path.read_bytes().decode(
-            "utf-8-sig"
-        )  # some editors begin a file with a byte order mark
+        # Some editors begin a file with a byte order mark.
+        text = path.read_bytes().decode("utf-8-sig")
         values = tomllib.loads(text)
     except FileNotFoundError:
         what = "file" if folder.is_dir() else "folder"
@@ -392,15 +391,15 @@ def read_configuration(folder: Path) -> ConfigurationFile:
         configuration = known_format().model_validate(values)
     except ValidationError as error:
         raise ConfigurationError(
-            *(f"{path}: {_in_words(problem)}" for problem in error.errors())
+            *(f"{path}: {_in_words(problem, values)}" for problem in error.errors())
         ) from None
     return ConfigurationFile(
         configuration, text, tuple(f"{path}: {text}" for text in configuration.problems())
     )
 
 
-def _in_words(problem: Any) -> str:
-    location = [part for part in problem["loc"] if not _is_union_tag(part)]
+def _in_words(problem: Any, values: dict[str, Any]) -> str:
+    location = _keys_on_the_way(problem, values)
     where = _where(location)
     match problem["type"]:
         case "extra_forbidden":
@@ -418,11 +417,29 @@ def _in_words(problem: Any) -> str:
             return f"{where}: {shown(problem['input'])} is not allowed; {problem['msg'].lower()}"
 
 
-def _is_union_tag(part: Any) -> bool:
-    """Whether a part of pydantic's location names an alternative instead of a key."""
-    return isinstance(part, str) and (
-        "[" in part or part in ("float", "constrained-float", "literal")
-    )
+def _keys_on_the_way(problem: Any, values: dict[str, Any]) -> list[Any]:
+    """Pydantic's location of a problem, less the parts that name an alternative instead of a key.
+
+    These are told apart by the file itself, which has keys but no alternatives: a key may be called
+    anything.
+    """
+    location = []
+    here: Any = values
+    *way, last = problem["loc"] or [None]
+    for part in way:
+        if _is_in(part, here):
+            location.append(part)
+            here = here[part]
+    if _is_in(last, here) or problem["type"] == "missing":
+        location.append(last)
+    return location
+
+
+def _is_in(key: Any, here: Any) -> bool:
+    """Whether a table has a key, or an array such a place."""
+    if isinstance(here, dict):
+        return key in here
+    return isinstance(here, list) and isinstance(key, int) and key < len(here)
 
 
 def _where(location: list[Any]) -> str:

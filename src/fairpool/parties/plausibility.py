@@ -27,6 +27,8 @@ SILENT = TINY / float(np.finfo(float).eps)
 REMEDY = "summarise the rows again with model.summarise, and send all that it gives"
 
 
+# Made-up numbers may be so large that what is computed of them is infinite, and then refused.
+@np.errstate(over="ignore", invalid="ignore")
 def refuse_sums_of_no_rows(summary: "PartySummary") -> None:
     """Refuse what cannot be sums over so many rows, whatever the features are.
 
@@ -89,7 +91,7 @@ def as_squares(value: Any, name: str) -> float:
     """A finite number from 0, which squares sum to."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = np.nan  # so that the error below is raised
     if not 0 <= number < np.inf:
         raise DataError(f"{name} {shown(value)} is not a finite number from 0; {REMEDY}")
@@ -125,4 +127,5 @@ def _least_squares(summary: "PartySummary") -> float:
     root = np.sqrt(np.maximum(np.diag(summary.gram), SILENT))
     eigenvalues, vectors = np.linalg.eigh(with_unit_diagonal(summary.gram))
     along = vectors.T @ (summary.moment / root)
-    return float((along**2 / np.maximum(eigenvalues, ROUNDING * len(root))).sum())
+    least = float((along**2 / np.maximum(eigenvalues, ROUNDING * len(root))).sum())
+    return np.inf if np.isnan(least) else least

@@ -8,7 +8,12 @@ import numpy as np
 from fairpool.errors import DataError, shown
 from fairpool.parties.party import Party
 from fairpool.parties.party_data import FeatureModel, Told
-from fairpool.parties.plausibility import as_squares, refuse_sums_beyond, refuse_sums_of_no_rows
+from fairpool.parties.plausibility import (
+    REMEDY,
+    as_squares,
+    refuse_sums_beyond,
+    refuse_sums_of_no_rows,
+)
 from fairpool.tables.arrays import (
     FloatArray,
     as_count,
@@ -16,6 +21,9 @@ from fairpool.tables.arrays import (
     positive,
     read_only,
 )
+
+MOST = {"rows": 2**53, "inputs": 1_000_000}
+"""Beyond these, a number is no count of rows that somebody has, or of columns."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -69,7 +77,11 @@ class PartySummary:
         object.__setattr__(
             self, "noise_variance", positive(self.noise_variance, f"{where}: noise_variance")
         )
-        as_count(self.rows, f"{where}: rows", 0)
+        for field, most in MOST.items():
+            count = as_count(getattr(self, field), f"{where}: {field}", 0)
+            if count > most:
+                raise DataError(f"{where}: {field} {shown(count)} is above {most}; {REMEDY}")
+            object.__setattr__(self, field, count)
         object.__setattr__(self, "squares", as_squares(self.squares, f"{where}: squares"))
         refuse_sums_of_no_rows(self)
 

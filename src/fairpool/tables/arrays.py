@@ -4,6 +4,7 @@ Tables may be numpy arrays, nested lists, or anything that speaks Arrow's C stre
 (pandas, polars, pyarrow, duckdb); the latter keep their column names.
 """
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ def as_generator(rng: Any) -> np.random.Generator:
     """A generator, from one, an integer seed, or None for fresh entropy."""
     try:
         return np.random.default_rng(rng)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(
             f"rng {shown(rng)} is neither a numpy Generator nor a seed (a whole number from 0)"
         ) from None
@@ -171,7 +172,7 @@ def positive(value: Any, name: str) -> float:
     """A finite number above 0."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = np.nan  # so that the error below is raised
     if not 0 < number < np.inf:
         raise DataError(f"{name} {shown(value)} is not a finite number above 0")
@@ -184,8 +185,7 @@ def as_table(table: Any, where: str) -> pa.Table:
     if type(table).__module__.partition(".")[0] == "pandas":
         table = pa.Table.from_pandas(table, preserve_index=False)
     table = pa.table(table)
-    names = table.column_names
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(table.column_names).items() if count > 1)
     if twice:
         raise DataError(f'{where}: two columns are named "{twice[0]}"')
     return table
@@ -203,7 +203,7 @@ def as_numeric(values: Any, what: str) -> FloatArray:
         if array.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in array.flat):
             raise TypeError("text")
         return np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f"{what} is not made of numbers ({error}); encode categories and dates first"
         ) from None

@@ -188,7 +188,7 @@ class TableGame(Game):
     def __init__(self, values: Any, names: Sequence[str] | None = None) -> None:
         try:
             table = read_only(values)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise GameError("a game's table of values must be made of numbers") from None
         if table.ndim != 1 or len(table) < 2 or len(table) & (len(table) - 1):
             raise GameError(
