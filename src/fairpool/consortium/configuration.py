@@ -3,7 +3,7 @@
 import difflib
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,12 +12,11 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainValidator,
-    TypeAdapter,
     ValidationError,
-    WrapValidator,
     create_model,
 )
 
@@ -37,7 +36,6 @@ LONGEST_NAME = 100
 LEAST_NOISE, MOST_NOISE = 1e-12, 1e12
 """Of the noise variance, in units of the standardised target: beyond, it is a slip of the pen."""
 Text = Annotated[str, Field(min_length=1)]
-COLUMN: TypeAdapter[str] = TypeAdapter(Text)
 Name = Annotated[str, AfterValidator(lambda name: _plain(name))]
 
 
@@ -161,12 +159,9 @@ class TargetSection(Section):
     kind: Annotated[str, AfterValidator(lambda name: _target_kind(name))] = "number"
 
 
-def _column_or_section(value: object, section: Callable[[object], TargetSection]) -> TargetSection:
-    """The target of a file that names its column alone, or of one that has a section for it."""
-    if isinstance(value, dict):
-        return section(value)
-    # Checked by itself, so that errors name the key that the file has.
-    return section({"column": COLUMN.validate_python(value, strict=True)})
+def _in_full(target: object) -> object:
+    """A target's section; a column alone stands for one that says nothing else."""
+    return target if isinstance(target, dict) else {"column": target}
 
 
 class DataSection(Section):
@@ -226,7 +221,7 @@ class Configuration(Section):
     """The whole file."""
 
     name: Name = "Collaboration"
-    target: Annotated[TargetSection, WrapValidator(_column_or_section)]
+    target: Annotated[TargetSection, BeforeValidator(_in_full)]
     features: Annotated[list[Text], Field(min_length=1)] | None = None
     categorical: list[Text] | dict[Text, Annotated[list[Text], Field(min_length=1)]] = []
     missing: Literal["error", "drop"] = "error"
@@ -309,7 +304,7 @@ def file_format(
     model = _with_keys(ModelSection, kinds)
     target = _with_keys(TargetSection, targets)
     fields: dict[str, Any] = {
-        "target": (Annotated[target, WrapValidator(_column_or_section)], ...),
+        "target": (Annotated[target, BeforeValidator(_in_full)], ...),
         "model": (model, model()),
     }
     return create_model("Configuration", __base__=Configuration, **fields)
