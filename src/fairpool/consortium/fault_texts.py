@@ -105,7 +105,9 @@ def _level_or_label(fault: Fault, columns: Columns) -> str:
 def _wanted_type(fault: Fault, columns: Columns) -> str:
     if fault.column in columns.numbers:
         return "numbers"
-    return "categories" if fault.column in columns.text_inputs else "text"
+    if fault.column in columns.text_inputs:
+        return "categories"
+    return "text"
 
 
 def _type_remedy(fault: Fault, columns: Columns) -> str:

@@ -43,10 +43,10 @@ class Predictions:
 
 
 def predict_file(reward_file: Path, data: Path, progress: Progress = no_progress) -> Predictions:
-    """Predict every row of a table: mean, standard deviation and 95% interval.
+    """Predict every row of a table: what the target gives, in its own units.
 
-    The numbers are in the target's own units. A level that the model does not know is treated as
-    none of the known ones, with a note for its column.
+    A level that the model does not know is treated as none of the known ones, with a note for its
+    column.
 
     Args:
         reward_file: The model.
