@@ -30,6 +30,9 @@ def lower_factor(B: FloatArray) -> FloatArray:
 def lower_factors(B: FloatArray) -> FloatArray:
     """L with L L^T = B, for each of a stack of matrices [..., k, k], in one call.
 
+    Failures are not explained, which takes eigenvalues: a search tries elsewhere, and whoever made
+    the stack knows better what to say of it.
+
     Args:
         B: One matrix or many; only their lower triangles count.
 

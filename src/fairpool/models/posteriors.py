@@ -160,6 +160,7 @@ class KernelPosterior:
         """Mean and variance of y* at X [t, p], observation noise included."""
         X = as_inputs(X, self.X.shape[1], self.columns)
         K_sX = self.model.covariance(X, self.X)
+        # A kernel can overflow where inputs are far out, and nan must not pass for a variance.
         W = solve_lower(self.factor, np.asarray_chkfinite((K_sX * self.scale).T))
         variance = self.model.prior_variance(X) - np.einsum("ij,ij->j", W, W)
         return K_sX @ self.alpha, np.maximum(variance, 0.0) + self.model.noise_variance
@@ -227,6 +228,7 @@ class WeightPosterior:
         """Mean and variance of y* at X [t, p], observation noise included."""
         X = as_inputs(X, self.inputs, self.columns)
         A = self.model.whitened_features(X)
+        # Features can overflow where inputs are far out, and nan must not pass for a variance.
         W = solve_lower(self.factor, np.asarray_chkfinite(A.T))
         variance = self.model.residual_variance(X, A) + np.einsum("ij,ij->j", W, W)
         return (
