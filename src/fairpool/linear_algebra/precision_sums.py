@@ -62,7 +62,7 @@ class PrecisionSums:
         values = [np.empty(0)]
         for start in range(0, len(S), step):
             sums = S[start : start + step].astype(np.float64) @ flat
-            values.append(half_log_determinants(np.eye(d) + sums.reshape(-1, d, d)))
+            values.append(half_log_determinants(np.eye(d) + sums.reshape(len(sums), d, d)))
         return np.concatenate(values)
 
 
