@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from fairpool.linear_algebra.log_determinant import half_log_determinant
+from fairpool.linear_algebra.pencil import pencil_eigenvalues
 from fairpool.linear_algebra.solving import solve
-from fairpool.linear_algebra.spectrum import pencil_eigenvalues
 from fairpool.tables.arrays import FloatArray
 
 

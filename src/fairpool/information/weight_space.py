@@ -57,6 +57,11 @@ class WeightSpace:
             return coarse
         return sum(fine_rounding(self._identity + P_i) for P_i in self.P)
 
+    @cached_property
+    def _sums(self) -> PrecisionSums:
+        # Kept, since workers recognise what they hold already by its identity.
+        return PrecisionSums(self.P)
+
     @property
     def _identity(self) -> FloatArray:
         return np.eye(self.P.shape[1])
@@ -72,7 +77,7 @@ class WeightSpace:
             executor: Who does it: each task takes one choice for the last parties, and all for the
                 others.
         """
-        return PrecisionSums(self.P).values(as_workers(executor), self.digest)
+        return self._sums.values(as_workers(executor), self.digest)
 
     def digest(self) -> str:
         """A hash of all that the values depend on."""
@@ -85,7 +90,7 @@ class WeightSpace:
 
     def values_of(self, S: NDArray[np.bool_]) -> FloatArray:
         """v of some coalitions [N], given as memberships [N, n]."""
-        return PrecisionSums(self.P).values_of(S)
+        return self._sums.values_of(S)
 
     def without_one(self) -> FloatArray:
         """v of everybody but party i, for every i [n]."""

@@ -1,9 +1,11 @@
-"""Eigenvalues of symmetric matrices and of pencils, and singular values."""
+"""Eigenvalues of symmetric matrices, and singular values.
+
+Parties need these, and load without scipy: it takes longer to load than all else that they need.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
 
 from fairpool.tables.arrays import FloatArray
 
@@ -41,16 +43,6 @@ def spectrum(M: FloatArray) -> Spectrum:
     """The eigenvalues and eigenvectors of a symmetric matrix [k, k]."""
     l, Q = np.linalg.eigh(M)  # noqa: E741 -- the design's letter
     return Spectrum(l, Q)
-
-
-def pencil_eigenvalues(P: FloatArray, R: FloatArray | None) -> FloatArray:
-    """The l [k] of the pencil (P, R), the least first: |R + tau P| = |R| prod_k (1 + tau l_k).
-
-    Args:
-        P: Symmetric [k, k].
-        R: Positive definite [k, k]; None for the identity.
-    """
-    return np.asarray(eigh(P, R, eigvals_only=True, check_finite=False))
 
 
 def left_singular(A: FloatArray) -> LeftSingular:

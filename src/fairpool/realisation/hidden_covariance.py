@@ -25,8 +25,8 @@ from fairpool.linear_algebra.log_determinant import (
     half_log_determinant,
     half_log_determinant_by_factor,
 )
+from fairpool.linear_algebra.pencil import pencil_eigenvalues
 from fairpool.linear_algebra.solving import solve_factorised, solve_lower
-from fairpool.linear_algebra.spectrum import pencil_eigenvalues
 from fairpool.models import WeightModel, WeightPosterior
 from fairpool.notes import Note
 from fairpool.parties import Told
