@@ -95,3 +95,49 @@ def test_nothing_below_the_front_ends_prints_or_reads_arguments():
                 assert node.id not in ("print", "input", "typer"), path
             if isinstance(node, ast.Attribute):
                 assert node.attr not in ("argv", "stdout", "stderr", "stdin"), path
+
+
+def dense_linear_algebra(source):
+    """The lines that use scipy.linalg or numpy.linalg, but for the length of a vector."""
+    tree = ast.parse(source)
+    lengths = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "norm":
+            lengths.add(node.value)
+    lines = []
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute) and node not in lengths:
+            names = [node.attr]
+        if any("linalg" in name.split(".") for name in names):
+            lines.append(node.lineno)
+    return lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import scipy.linalg",
+        "import scipy.linalg.lapack as lapack",
+        "from scipy import linalg",
+        "from scipy.linalg import eigh",
+        "from scipy.linalg.blas import dger",
+        "from numpy.linalg import LinAlgError",
+        "L = np.linalg.cholesky(B)",
+        "raise np.linalg.LinAlgError",
+        "algebra = np.linalg",
+    ],
+)
+def test_dense_linear_algebra_is_recognised(line):
+    assert dense_linear_algebra(line) == [1]
+
+
+def test_dense_linear_algebra_is_in_its_room_alone():
+    assert dense_linear_algebra("length = np.linalg.norm(x)") == []
+    for path in SOURCE.rglob("*.py"):
+        if path.relative_to(SOURCE).parts[0] != "linear_algebra":
+            assert not dense_linear_algebra(path.read_text()), path

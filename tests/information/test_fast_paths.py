@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import fairpool as fp
-from fairpool.information import kernel_space, reward_curve, weight_space
-from fairpool.linear_algebra import elimination
+from fairpool.information import kernel_space, reward_curve
+from fairpool.linear_algebra import elimination, precision_sums
 from fairpool.values import tolerance_of
 from tests.support import oracles
 
@@ -124,8 +124,8 @@ def test_the_tasks_cover_many_parties(monkeypatch):
     for name in ("rough", "weights"):
         expected = oracles.values(MODELS[name], parties)
         monkeypatch.setattr(elimination, "TASK_PARTIES", 2)
-        monkeypatch.setattr(weight_space, "LEAST_FREE", 2)
-        monkeypatch.setattr(weight_space, "STACK_BYTES", 8 * 9 * 2)
+        monkeypatch.setattr(precision_sums, "LEAST_FREE", 2)
+        monkeypatch.setattr(precision_sums, "STACK_BYTES", 8 * 9 * 2)
         monkeypatch.setattr(elimination, "STACK_BYTES", 8)
         with ThreadPoolExecutor(2) as pool:
             found = fp.InformationGain(MODELS[name], parties).space.values(pool)

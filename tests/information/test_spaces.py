@@ -75,11 +75,11 @@ def test_reward_curve_is_made_ready_for_many_rewards_when_it_is_asked_for_again(
 
 
 def test_weight_space_values_do_not_depend_on_the_stack(monkeypatch):
-    import fairpool.information.weight_space as weight_space
+    from fairpool.linear_algebra import precision_sums
 
     game = fp.InformationGain(MODELS["blr"], make_parties([9, 8, 7, 6, 5], 0))
     whole = game.space.values()
-    monkeypatch.setattr(weight_space, "STACK_BYTES", 8 * 16 * 4)  # four matrices at a time
+    monkeypatch.setattr(precision_sums, "STACK_BYTES", 8 * 16 * 4)  # four matrices at a time
     np.testing.assert_allclose(game.space.values(), whole, rtol=1e-13)
 
 

@@ -35,6 +35,7 @@ from fairpool.contributions.estimates import (
     refuse_large_sample,
     widening,
 )
+from fairpool.linear_algebra.inverse import pseudo_inverse
 from fairpool.tables.arrays import TINY, FloatArray
 from fairpool.values import Game
 from fairpool.values.game import Evaluator
@@ -208,7 +209,7 @@ def _fit(terms: FloatArray, differences: FloatArray, weights: FloatArray) -> Fit
     terms = terms * root[:, None]
     # The two cubic terms are the same where all parties are worth the same alone: hence the
     # pseudo-inverse.
-    inverse = np.linalg.pinv(terms.T @ terms, rcond=RANK, hermitian=True)
+    inverse = pseudo_inverse(terms.T @ terms, RANK)
     influence = terms @ inverse  # of each sample on each coefficient
     coefficients = influence.T @ differences
     leverage = np.einsum("sq,sq->s", influence, terms)

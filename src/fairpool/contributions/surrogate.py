@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fairpool.contributions.bands import Sample
 from fairpool.contributions.terms import Terms
+from fairpool.linear_algebra.solving import solve
 from fairpool.tables.arrays import FloatArray
 
 FOLDS = 10
@@ -69,7 +70,7 @@ class Surrogate:
         # Each sample is in all fits but one: subtracting is cheaper than summing for every fold.
         others_gram = gram.sum(axis=0) - gram + RIDGE * np.eye(len(scale))
         others_moment = moment.sum(axis=0) - moment
-        solutions = np.linalg.solve(others_gram, others_moment[..., None])[..., 0]
+        solutions = solve(others_gram, others_moment[..., None])[..., 0]
         return cls(terms, solutions / scale)
 
     def residuals(self, sample: Sample) -> FloatArray:

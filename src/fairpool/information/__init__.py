@@ -1,4 +1,4 @@
-"""How much data tells about theta: the linear algebra of Eq. (1), and only here."""
+"""How much data tells about theta: the matrices of Eq. (1), and only here."""
 
 from fairpool.information.kernel_space import KernelSpace
 from fairpool.information.reward_curve import (

@@ -12,8 +12,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotri
 
 from fairpool.coalitions import members, subset_sums, with_party, without_party
 from fairpool.compute.checkpoint import digest_of
@@ -25,10 +23,16 @@ from fairpool.information.reward_curve import (
     SharedSpectrumCurve,
     remaining_precision,
 )
+from fairpool.linear_algebra import in_place
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.linear_algebra.elimination import Elimination
-from fairpool.linear_algebra.log_determinant import half_log_determinant
+from fairpool.linear_algebra.log_determinant import (
+    half_log_determinant,
+    half_log_determinant_by_factor,
+)
 from fairpool.linear_algebra.rounding import coarse_rounding, fine_rounding
+from fairpool.linear_algebra.solving import solve_lower
+from fairpool.linear_algebra.spectrum import Spectrum, spectrum
 from fairpool.tables.arrays import FloatArray
 
 MANY_PARTIES = 12
@@ -151,10 +155,11 @@ class KernelSpace:
         if not len(self.B):  # LAPACK refuses a matrix without rows, aloud
             return np.zeros(self.n)
         L = lower_factor(self.B)
-        inverse = np.asarray(dpotri(L, lower=1)[0])  # its lower triangle
+        total = half_log_determinant_by_factor(L)
+        inverse = in_place.invert(L)  # its lower triangle
         blocks = (np.arange(a, b) for a, b in zip(self._starts, self._starts[1:], strict=False))
         lasts = np.array([half_log_determinant(inverse[np.ix_(rows, rows)]) for rows in blocks])
-        return np.asarray(np.log(np.diag(L)).sum() + lasts)
+        return np.asarray(total + lasts)
 
     def factor(self, share: FloatArray) -> FloatArray:
         """L [m, m] with L L^T = I + S^1/2 (B - I) S^1/2, S the share of each row's precision left.
@@ -196,10 +201,8 @@ class KernelSpace:
             return SharedSpectrumCurve(Q=Q[own], eigenvalues=l, noise_variance=float(self.noise[0]))
         others = self._rows([j for j in range(len(self.sizes)) if j != party])
         L = lower_factor(self.B[np.ix_(own, own)])
-        alone = float(np.log(np.diag(L)).sum())
-        W = np.asarray(
-            solve_triangular(L, self.B[np.ix_(own, others)], lower=True, check_finite=False)
-        )
+        alone = half_log_determinant_by_factor(L)
+        W = solve_lower(L, self.B[np.ix_(own, others)])
         C = self.B[np.ix_(others, others)] - W.T @ W
         C[np.diag_indices_from(C)] -= 1
         noise = self.noise[others]
@@ -218,7 +221,7 @@ class KernelSpace:
         return DenseCurve(evaluate=evaluate, slope=slope, noise_variance=noise_variance)
 
     @cached_property
-    def _spectrum(self) -> tuple[FloatArray, FloatArray]:
+    def _spectrum(self) -> Spectrum:
         """Eigenvalues [m] and eigenvectors [m, m] of B - I."""
-        l, Q = np.linalg.eigh(self.B)  # noqa: E741
-        return np.maximum(l - 1, 0.0), Q
+        l, Q = spectrum(self.B)  # noqa: E741
+        return Spectrum(np.maximum(l - 1, 0.0), Q)

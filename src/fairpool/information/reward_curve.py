@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import eigh
 
 from fairpool.linear_algebra.log_determinant import half_log_determinant
+from fairpool.linear_algebra.pencil import pencil_eigenvalues
+from fairpool.linear_algebra.solving import solve
 from fairpool.tables.arrays import FloatArray
 
 
@@ -60,7 +61,7 @@ class PencilCurve:
     @cached_property
     def slope(self) -> float:
         """r_i'(0) = 1/2 tr(R^-1 P)."""
-        told = self.P if self.R is None else np.linalg.solve(self.R, self.P)
+        told = self.P if self.R is None else solve(self.R, self.P)
         return 0.5 * float(told.trace())
 
     def value(self, tau: float) -> float:
@@ -78,9 +79,8 @@ class PencilCurve:
 
     @cached_property
     def _spectrum(self) -> "SpectrumCurve":
-        l = eigh(self.P, self.R, eigvals_only=True, check_finite=False)  # noqa: E741
         return SpectrumCurve(
-            eigenvalues=np.asarray(np.maximum(l, 0.0)),
+            eigenvalues=np.maximum(pencil_eigenvalues(self.P, self.R), 0.0),
             alone=self.base if self.R is None else self.base + half_log_determinant(self.R),
             noise_variance=self.noise_variance,
         )
@@ -140,7 +140,7 @@ class SharedSpectrumCurve:
         """r_i'(0), by the formula above."""
         own = (self.Q * self.eigenvalues) @ self.Q.T
         squares = (self.Q * self.eigenvalues**2) @ self.Q.T
-        inner = np.linalg.solve(np.eye(len(own)) + own, own + squares)
+        inner = solve(np.eye(len(own)) + own, own + squares)
         return 0.5 * float(self.eigenvalues.sum() - inner.trace())
 
     def value(self, tau: float) -> float:

@@ -23,20 +23,11 @@ from fairpool.information.reward_curve import (
     RewardCurve,
     remaining_precision,
 )
-from fairpool.linear_algebra.log_determinant import half_log_determinant, half_log_determinants
+from fairpool.linear_algebra.log_determinant import half_log_determinant
+from fairpool.linear_algebra.precision_sums import PrecisionSums
 from fairpool.linear_algebra.rounding import coarse_rounding, fine_rounding
+from fairpool.linear_algebra.solving import solve
 from fairpool.tables.arrays import FloatArray
-
-TASK_PARTIES = 6
-"""A task is one choice for this many parties at most .."""
-
-LEAST_FREE = 10
-""".. and all coalitions of this many others at least."""
-
-STACK_BYTES = 1 << 20
-"""How much a stack of precisions may take: enough for one call to do much work, little enough for
-the cache.
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +57,11 @@ class WeightSpace:
             return coarse
         return sum(fine_rounding(self._identity + P_i) for P_i in self.P)
 
+    @cached_property
+    def _sums(self) -> PrecisionSums:
+        # Kept, since workers recognise what they hold already by its identity.
+        return PrecisionSums(self.P)
+
     @property
     def _identity(self) -> FloatArray:
         return np.eye(self.P.shape[1])
@@ -77,20 +73,11 @@ class WeightSpace:
     def values(self, executor: Workers | Executor | None = None) -> FloatArray:
         """v_C of all 2**n coalitions [2**n].
 
-        Each one's precision is one addition away from another's; then stacks of factorisations.
-
         Args:
             executor: Who does it: each task takes one choice for the last parties, and all for the
                 others.
         """
-        workers = as_workers(executor)
-        n = len(self.P)
-        # The same whoever does it, so that sums are rounded in the same way.
-        free = min(n, max(n - TASK_PARTIES, LEAST_FREE))
-        tasks = [(choice, free) for choice in range(1 << (n - free))]
-        return np.concatenate(
-            workers.map(coalition_values, self, tasks, "valuing coalitions", digest=self.digest)
-        )
+        return self._sums.values(as_workers(executor), self.digest)
 
     def digest(self) -> str:
         """A hash of all that the values depend on."""
@@ -102,18 +89,8 @@ class WeightSpace:
         return len(self.P)
 
     def values_of(self, S: NDArray[np.bool_]) -> FloatArray:
-        """v of some coalitions [N], given as memberships [N, n].
-
-        Sums of precisions by matrix products, then stacks of factorisations.
-        """
-        d = self.P.shape[1]
-        flat = self.P.reshape(self.n, d * d)
-        step = max(STACK_BYTES // (8 * max(d, 1) ** 2), 1)
-        values = [np.empty(0)]
-        for start in range(0, len(S), step):
-            sums = S[start : start + step].astype(np.float64) @ flat
-            values.append(half_log_determinants(self._identity + sums.reshape(-1, d, d)))
-        return np.concatenate(values)
+        """v of some coalitions [N], given as memberships [N, n]."""
+        return self._sums.values_of(S)
 
     def without_one(self) -> FloatArray:
         """v of everybody but party i, for every i [n]."""
@@ -144,13 +121,14 @@ class WeightSpace:
             P = self.P[others].sum(axis=0)
             return PencilCurve(P=P, R=R, base=0.0, noise_variance=noise)
 
-        def evaluate(tau: float) -> float:
-            return half_log_determinant(
-                R + sum(self._remaining(j, tau, noise_variance) for j in others)
-            )
+        def told(tau: float) -> FloatArray:
+            remaining = (self._remaining(j, tau, noise_variance) for j in others)
+            return sum(remaining, start=np.zeros_like(R))
 
-        first_bits = sum(self._remaining(j, 1e-9, noise_variance) for j in others) / 1e-9
-        slope = 0.5 * float(np.linalg.solve(R, first_bits).trace())
+        def evaluate(tau: float) -> float:
+            return half_log_determinant(R + told(tau))
+
+        slope = 0.5 * float(solve(R, told(1e-9) / 1e-9).trace())
         return DenseCurve(evaluate=evaluate, slope=slope, noise_variance=noise_variance)
 
     def _remaining(self, j: int, tau: float, noise_variance: float) -> FloatArray:
@@ -159,32 +137,3 @@ class WeightSpace:
             return np.asarray(remaining_precision(self.noise[j], tau, noise_variance) * self.P[j])
         A, noise = self.unequal[j]
         return (A.T * remaining_precision(noise, tau, noise_variance)) @ A
-
-
-def coalition_values(space: WeightSpace, task: tuple[int, int]) -> FloatArray:
-    """The values of all coalitions that agree with one choice for the last parties [2**free].
-
-    Args:
-        space: The parties' precisions.
-        task: The choice, a bitmask of the last parties, and how many parties are free.
-    """
-    choice, free = task
-    d = space.P.shape[1]
-    low = min(free, max(0, int(np.log2(STACK_BYTES / (8 * max(d, 1) ** 2)))))
-    base = np.eye(d) + space.P[[free + i for i in members(choice)]].sum(axis=0)
-    sums = np.zeros((1 << low, d, d))  # over the subsets of the first `low` parties
-    for i in range(low):
-        np.add(sums[: 1 << i], space.P[i], out=sums[1 << i : 2 << i])
-    stack = np.empty_like(sums)
-    v = np.empty(1 << free)
-
-    def visit(parties: int, start: int, base: FloatArray) -> None:
-        """All choices for the first so many parties: without the last of them, then with it."""
-        if parties == low:
-            v[start : start + len(sums)] = half_log_determinants(np.add(sums, base, out=stack))
-            return
-        visit(parties - 1, start, base)
-        visit(parties - 1, start + (1 << (parties - 1)), base + space.P[parties - 1])
-
-    visit(free, 0, base)
-    return v

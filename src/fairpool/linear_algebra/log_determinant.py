@@ -3,7 +3,13 @@
 import numpy as np
 
 from fairpool.errors import KernelError
-from fairpool.linear_algebra.cholesky import lower_factor, not_positive_definite
+from fairpool.linear_algebra.cholesky import (
+    NotComputable,
+    lower_factor,
+    lower_factors,
+    not_positive_definite,
+)
+from fairpool.linear_algebra.spectrum import eigenvalues
 from fairpool.tables.arrays import FloatArray
 
 
@@ -11,7 +17,12 @@ def half_log_determinant(B: FloatArray) -> float:
     """1/2 log|B| of one matrix [k, k]."""
     if not len(B):  # the rows of no party
         return 0.0
-    return float(np.log(np.diag(lower_factor(B))).sum())
+    return half_log_determinant_by_factor(lower_factor(B))
+
+
+def half_log_determinant_by_factor(L: FloatArray) -> float:
+    """1/2 log|B| of B = L L^T, by its factor L [k, k]."""
+    return float(np.log(np.diag(L)).sum())
 
 
 def half_log_determinants(B: FloatArray) -> FloatArray:
@@ -26,19 +37,16 @@ def log_diagonals(B: FloatArray) -> FloatArray:
         B: A stack of matrices [s, k, k]; only their lower triangles count.
     """
     try:
-        L = np.linalg.cholesky(B)
-        diagonals = np.diagonal(L, axis1=1, axis2=2)
-        if not np.isfinite(diagonals).all():
-            raise np.linalg.LinAlgError
-    except np.linalg.LinAlgError:
+        L = lower_factors(B)
+    except NotComputable:
         raise KernelError(not_positive_definite(_worst_of(B))) from None
-    return np.asarray(np.log(diagonals))
+    return np.asarray(np.log(np.diagonal(L, axis1=1, axis2=2)))
 
 
 def _worst_of(B: FloatArray) -> FloatArray:
     """The first matrix of a stack [s, k, k] that has no Cholesky factor."""
     for matrix in B:
-        if not np.isfinite(matrix).all() or np.linalg.eigvalsh(matrix)[0] <= 0:
+        if not np.isfinite(matrix).all() or eigenvalues(matrix)[0] <= 0:
             return np.asarray(matrix)
     # All eigenvalues may come out positive where the factorisation failed by rounding alone.
     return np.asarray(B[0])

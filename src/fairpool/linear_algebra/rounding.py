@@ -13,8 +13,9 @@ less. H has a diagonal of ones, and does not change when a column is measured in
 """
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
 
+from fairpool.linear_algebra import in_place
+from fairpool.linear_algebra.cholesky import NotComputable
 from fairpool.tables.arrays import FloatArray, with_unit_diagonal
 
 EPS = float(np.finfo(float).eps)
@@ -48,10 +49,8 @@ def coarse_rounding(trace: float, size: int) -> float | None:
 
 def fine_rounding(B: FloatArray) -> float:
     """The error by eps tr(H^-1); infinite where H is singular to rounding."""
-    factor, failed = dpotrf(with_unit_diagonal(B).T, lower=1, overwrite_a=1)
-    if failed:
-        return np.inf
-    inverse, failed = dpotri(factor, lower=1, overwrite_c=1)
-    if failed:
+    try:
+        inverse = in_place.invert(in_place.factorise(with_unit_diagonal(B)))
+    except NotComputable:
         return np.inf
     return SEVERAL * EPS * float(inverse.trace())

@@ -1,5 +1,6 @@
 """Bayesian linear regression on any features: theta is the vector of weights."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -7,6 +8,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from fairpool.errors import DataError, shown
+from fairpool.linear_algebra.cholesky import NotComputable, lower_factors
+from fairpool.linear_algebra.spectrum import left_singular
 from fairpool.models.features import apply_features
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, check_noise_bounds, noise_notes
 from fairpool.models.weight_model import RowSums, WeightModel
@@ -140,7 +143,7 @@ class BayesianLinearRegression(WeightModel):
         X, _ = as_matrix(X, "hyperparameter data")
         y = as_one_set_of_labels(y, len(X)) - self.prior_mean_at(X)
         check_noise_bounds(noise_bounds)
-        U, S, _ = np.linalg.svd(self.whitened_features(X), full_matrices=False)
+        U, S = left_singular(self.whitened_features(X))
         u = U.T @ y
         outside = float(((y - U @ u) ** 2).sum())
 
@@ -165,15 +168,17 @@ def _square_root(Sigma_0: FloatArray) -> FloatArray:
         if not ((Sigma_0 > 0) & np.isfinite(Sigma_0)).all():
             raise DataError(f"prior_variance {shown(Sigma_0.tolist())} must be finite and above 0")
         return np.sqrt(Sigma_0)
-    try:
-        if Sigma_0.shape != Sigma_0.T.shape:
-            raise np.linalg.LinAlgError
-        H = with_unit_diagonal(Sigma_0)
-        if not np.abs(H - H.T).max(initial=0.0) <= 1e-9:
-            raise np.linalg.LinAlgError
-        return np.asarray(np.linalg.cholesky(Sigma_0), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        raise DataError(
-            f"prior_variance of shape {Sigma_0.shape} is not a symmetric, positive definite"
-            " covariance"
-        ) from None
+    if _is_symmetric(Sigma_0):
+        with suppress(NotComputable):
+            return lower_factors(Sigma_0)
+    raise DataError(
+        f"prior_variance of shape {Sigma_0.shape} is not a symmetric, positive definite covariance"
+    )
+
+
+def _is_symmetric(Sigma_0: FloatArray) -> bool:
+    """Whether it is, but for rounding; each weight has a unit of its own."""
+    if Sigma_0.shape != Sigma_0.T.shape:
+        return False
+    H = with_unit_diagonal(Sigma_0)
+    return bool(np.abs(H - H.T).max(initial=0.0) <= 1e-9)

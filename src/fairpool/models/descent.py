@@ -16,12 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpool.linear_algebra.cholesky import NotComputable
 from fairpool.tables.arrays import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 """x [n] -> value, gradient [n].
 
-It raises `numpy.linalg.LinAlgError` where it cannot be computed.
+It raises `NotComputable` where it cannot be computed.
 """
 
 STEP = 2.0
@@ -156,7 +157,7 @@ class _LineSearch:
         self.evaluations += 1
         value, gradient = self.function(x)
         if not np.isfinite(value) or not np.isfinite(gradient).all():
-            raise np.linalg.LinAlgError("the function is not finite")
+            raise NotComputable("the function is not finite")
         return Point(x, value, gradient)
 
     def along(self, direction: FloatArray, point: Point) -> Point | None:
@@ -172,7 +173,7 @@ class _LineSearch:
                 continue
             try:
                 candidate = self.at(x)
-            except np.linalg.LinAlgError:
+            except NotComputable:
                 length *= 0.25
                 continue
             rise = candidate.value - point.value

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.errors import DataError
 from fairpool.information import KernelSpace, Space
 from fairpool.linear_algebra.cholesky import lower_factor
+from fairpool.linear_algebra.log_determinant import half_log_determinant_by_factor
+from fairpool.linear_algebra.solving import solve_factorised
 from fairpool.models import kernels
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, maximise_likelihood
 from fairpool.models.likelihoods import gp_likelihood
@@ -95,7 +96,7 @@ class GaussianProcess(Model):
             L: L [m, m] with L L^T = I + S K_XX S, see `factor`.
             keep: Whether the posterior keeps L.
         """
-        alpha = (scale * cho_solve((L, True), (scale * y.T).T, check_finite=False).T).T
+        alpha = (scale * solve_factorised(L, (scale * y.T).T).T).T
         return KernelPosterior(
             model=self, X=X, scale=scale, alpha=alpha, kept_factor=L if keep else None
         )
@@ -103,8 +104,8 @@ class GaussianProcess(Model):
     def log_marginal_likelihood(self, X: Any, y: Any, noise_variance: Any = None) -> float:
         """log p(y | X): how well the model explains the labels before it has seen them."""
         X, y, scale, L = self._prepare(X, as_one_set_of_labels(y, len(X)), noise_variance)
-        w = np.asarray(cho_solve((L, True), scale * y, check_finite=False))
-        log_det = 2 * np.log(np.diag(L)).sum() - 2 * np.log(scale).sum()
+        w = solve_factorised(L, scale * y)
+        log_det = 2 * half_log_determinant_by_factor(L) - 2 * np.log(scale).sum()
         return float(-0.5 * (scale * y @ w + log_det + len(y) * np.log(2 * np.pi)))
 
     def learn(

@@ -9,6 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from fairpool.errors import DataError, shown
+from fairpool.linear_algebra.cholesky import NotComputable
 from fairpool.models.descent import Descent, minimise
 from fairpool.models.kernels import check_dimensions
 from fairpool.notes import Note
@@ -201,7 +202,7 @@ class _Search:
                     tolerance=GRADIENT_PER_ROW * len(self.y),
                     small_fall=SMALL_GAIN_PER_ROW * len(self.y),
                 )
-            except np.linalg.LinAlgError:  # the covariance of the start itself cannot be factorised
+            except NotComputable:  # the covariance of the start itself cannot be factorised
                 continue
             ends.append(end)
         return ends

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from fairpool.errors import DataError, cut
+from fairpool.linear_algebra.pivots import pivots
 from fairpool.models import kernels
 from fairpool.tables.arrays import FloatArray, as_count, as_generator, as_matrix
 
@@ -67,18 +68,9 @@ def _centres(X: FloatArray, count: int, *, rng: np.random.Generator, least_rows:
 
 def _greedy(kernel: Any, X: FloatArray, count: int) -> FloatArray:
     """The rows that a pivoted Cholesky factorisation of the kernel matrix chooses."""
-    variance = np.asarray(kernel.diag(X), dtype=np.float64).copy()  # of each row, given the pivots
-    known = 1e-10 * variance.max()
-    L = np.zeros((len(X), count))
-    pivots: list[int] = []
-    for k in range(count):
-        pivot = int(np.argmax(variance))
-        if variance[pivot] <= known:  # the points so far tell all there is
-            break
-        covariance = np.asarray(kernel(X, X[pivot : pivot + 1]))[:, 0]
-        column = covariance - L[:, :k] @ L[pivot, :k]
-        L[:, k] = column / np.sqrt(variance[pivot])
-        variance -= L[:, k] ** 2
-        variance[pivot] = 0.0  # exactly, so that rounding does not choose it again
-        pivots.append(pivot)
-    return X[pivots]
+    variances = np.asarray(kernel.diag(X), dtype=np.float64)
+
+    def covariance(pivot: int) -> FloatArray:
+        return np.asarray(kernel(X, X[pivot : pivot + 1]))[:, 0]
+
+    return X[pivots(variances, covariance, count)]

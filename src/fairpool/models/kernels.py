@@ -6,6 +6,7 @@ from sklearn.gaussian_process import kernels as sk
 
 from fairpool.errors import KernelError, shown
 from fairpool.linear_algebra.cholesky import VALID
+from fairpool.linear_algebra.spectrum import eigenvalues
 from fairpool.tables.arrays import FloatArray
 
 ALWAYS_POSITIVE = (sk.ConstantKernel, sk.RBF, sk.Matern, sk.RationalQuadratic, sk.DotProduct)
@@ -87,9 +88,9 @@ def refuse_indefinite(kernel: sk.Kernel, K: FloatArray) -> None:
         raise KernelError(
             f"the kernel {shown(kernel)} gives values that are not finite on these rows"
         )
-    eigenvalues = np.linalg.eigvalsh(K)
-    smallest = eigenvalues[0]
-    if not smallest >= -1e-8 * max(eigenvalues[-1], 0.0):
+    l = eigenvalues(K)  # noqa: E741 -- the design's letter
+    smallest = l[0]
+    if not smallest >= -1e-8 * max(l[-1], 0.0):
         raise KernelError(
             f"the kernel {shown(kernel)} is not positive definite: on these rows its smallest"
             f" eigenvalue is {smallest:.3g}; {VALID}"

@@ -6,10 +6,11 @@ The gradients are by the logarithms of the kernel's parameters and of the noise 
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
-from scipy.linalg.blas import dger
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
+from fairpool.linear_algebra import in_place
+from fairpool.linear_algebra.cholesky import lower_factors
+from fairpool.linear_algebra.log_determinant import half_log_determinant_by_factor
+from fairpool.linear_algebra.solving import solve_factorised, solve_lower
 from fairpool.models.kernel_gradients import kernel_with_gradient
 from fairpool.tables.arrays import TINY, FloatArray
 
@@ -36,15 +37,12 @@ def gp_likelihood(
     """
     K, pullback = kernel_with_gradient(kernel, X, X)
     K[np.diag_indices_from(K)] += noise
-    # LAPACK's order is that of K.T, and K is symmetric.
-    L, failed = dpotrf(K.T, lower=1, clean=1, overwrite_a=1)
-    if failed:
-        raise np.linalg.LinAlgError
-    a, _ = dpotrs(L, y, lower=1)
-    value = -0.5 * (y @ a + len(y) * LOG_2PI) - np.log(np.diag(L)).sum()
-    C_inverse, _ = dpotri(L, lower=1, overwrite_c=1)
+    L = in_place.factorise(K)
+    a = solve_factorised(L, y)
+    value = -0.5 * (y @ a + len(y) * LOG_2PI) - half_log_determinant_by_factor(L)
+    C_inverse = in_place.invert(L)
     np.fill_diagonal(C_inverse, 0.5 * np.diag(C_inverse))
-    minus_G = dger(-0.5, a, a, a=C_inverse, overwrite_a=1)
+    minus_G = in_place.add_outer(C_inverse, -0.5, a)
     return float(value), -np.append(pullback(minus_G.T), noise * minus_G.trace())
 
 
@@ -64,17 +62,17 @@ def dtc_likelihood(
     _, pullback_UU = kernel_with_gradient(kernel, U, U)
     K_XU, pullback_XU = kernel_with_gradient(kernel, X, U)
     # This is the kernel's own K_UU, as the model uses it: rounding matters where points are close.
-    L_U = np.linalg.cholesky(inducing_covariance(np.asarray(kernel(U), dtype=np.float64)))
-    A = np.asarray(solve_triangular(L_U, K_XU.T, lower=True, check_finite=False)).T
-    L_B = np.linalg.cholesky(np.eye(d) + A.T @ A / noise)
-    w = np.asarray(cho_solve((L_B, True), A.T @ y, check_finite=False)) / noise
+    L_U = lower_factors(inducing_covariance(np.asarray(kernel(U), dtype=np.float64)))
+    A = solve_lower(L_U, K_XU.T).T
+    L_B = lower_factors(np.eye(d) + A.T @ A / noise)
+    w = solve_factorised(L_B, A.T @ y) / noise
     residual = y - A @ w
     a = residual / noise
-    log_det = 2 * np.log(np.diag(L_B)).sum() + m * np.log(noise)
+    log_det = 2 * half_log_determinant_by_factor(L_B) + m * np.log(noise)
     value = -0.5 * (residual @ residual / noise + w @ w + log_det + m * LOG_2PI)
 
-    B_inverse = np.asarray(cho_solve((L_B, True), np.eye(d), check_finite=False))
-    L_U_inverse = np.asarray(solve_triangular(L_U, np.eye(d), lower=True, check_finite=False))
+    B_inverse = solve_factorised(L_B, np.eye(d))
+    L_U_inverse = solve_lower(L_U, np.eye(d))
     V = A @ L_U_inverse
     GV = 0.5 * (np.outer(a, a @ V) - A @ (B_inverse @ L_U_inverse) / noise)
     trace_C_inverse = (m - d + B_inverse.trace()) / noise

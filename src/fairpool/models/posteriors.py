@@ -5,11 +5,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
 from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.errors import DataError
+from fairpool.linear_algebra.log_determinant import half_log_determinant_by_factor
+from fairpool.linear_algebra.solving import solve_lower
 from fairpool.parties import Pool, Told
 from fairpool.tables.arrays import TINY, FloatArray, as_matrix
 
@@ -146,7 +147,7 @@ class KernelPosterior:
     @property
     def worth(self) -> float:
         """1/2 log|B|, B = L L^T."""
-        return float(np.log(np.diag(self.factor)).sum())
+        return half_log_determinant_by_factor(self.factor)
 
     def with_columns(self, columns: tuple[str, ...] | None) -> "KernelPosterior":
         """The same, for inputs of these names."""
@@ -159,7 +160,8 @@ class KernelPosterior:
         """Mean and variance of y* at X [t, p], observation noise included."""
         X = as_inputs(X, self.X.shape[1], self.columns)
         K_sX = self.model.covariance(X, self.X)
-        W = solve_triangular(self.factor, (K_sX * self.scale).T, lower=True)
+        # A kernel can overflow where inputs are far out, and nan must not pass for a variance.
+        W = solve_lower(self.factor, np.asarray_chkfinite((K_sX * self.scale).T))
         variance = self.model.prior_variance(X) - np.einsum("ij,ij->j", W, W)
         return K_sX @ self.alpha, np.maximum(variance, 0.0) + self.model.noise_variance
 
@@ -213,7 +215,7 @@ class WeightPosterior:
     @property
     def worth(self) -> float:
         """1/2 log|B|, B = L L^T."""
-        return float(np.log(np.diag(self.factor)).sum())
+        return half_log_determinant_by_factor(self.factor)
 
     def with_columns(self, columns: tuple[str, ...] | None) -> "WeightPosterior":
         """The same, for inputs of these names."""
@@ -226,7 +228,8 @@ class WeightPosterior:
         """Mean and variance of y* at X [t, p], observation noise included."""
         X = as_inputs(X, self.inputs, self.columns)
         A = self.model.whitened_features(X)
-        W = solve_triangular(self.factor, A.T, lower=True)
+        # Features can overflow where inputs are far out, and nan must not pass for a variance.
+        W = solve_lower(self.factor, np.asarray_chkfinite(A.T))
         variance = self.model.residual_variance(X, A) + np.einsum("ij,ij->j", W, W)
         return (
             self.model.prior_mean_at(X) + (A @ self.weights).T

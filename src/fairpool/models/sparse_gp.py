@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from fairpool.errors import DataError, KernelError
 from fairpool.linear_algebra.cholesky import lower_factor
+from fairpool.linear_algebra.inverse import inverse
 from fairpool.linear_algebra.rounding import EPS, SEVERAL
+from fairpool.linear_algebra.solving import solve_lower
 from fairpool.models import kernels
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, maximise_likelihood
 from fairpool.models.likelihoods import dtc_likelihood, inducing_covariance
@@ -83,8 +84,8 @@ class SparseGaussianProcess(WeightModel):
             M^-1 - (M + G)^-1 = L_U^-T F L_U^-1,    F = I - (I + P)^-1
         """
         I = np.eye(len(P))  # noqa: E741 -- the identity
-        F = I - np.linalg.inv(I + P)
-        C = np.asarray(solve_triangular(self._root, I, lower=True, check_finite=False))
+        F = I - inverse(I + P)
+        C = solve_lower(self._root, I)
         variances = np.einsum("ij,ij->i", self._root, self._root)  # M_ii
         return (
             0.5
@@ -104,10 +105,7 @@ class SparseGaussianProcess(WeightModel):
         if not len(X):
             return np.zeros((0, len(self._root)))
         K_UX = np.asarray(self.kernel(self.inducing_points, X), dtype=np.float64)
-        A: FloatArray = np.asarray(
-            solve_triangular(self._root, K_UX, lower=True, check_finite=False)
-        ).T
-        return A
+        return solve_lower(self._root, K_UX).T
 
     def feature_bounds(self, inputs: int) -> FeatureBounds:
         """|a(x)|^2 = k_xU M^-1 k_Ux is at most k(x, x), which stationary kernels bound."""

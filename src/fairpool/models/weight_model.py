@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from fairpool.coalitions import members
 from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.errors import DataError
 from fairpool.information import KernelSpace, Space, WeightSpace
 from fairpool.linear_algebra.cholesky import lower_factor
+from fairpool.linear_algebra.log_determinant import half_log_determinant_by_factor
+from fairpool.linear_algebra.solving import solve_factorised
 from fairpool.models.model import Model
 from fairpool.models.posteriors import WeightPosterior
 from fairpool.parties import FeatureBounds, Party, PartySummary, Pool
@@ -88,7 +89,7 @@ class WeightModel(Model):
             columns: Their names, if known.
         """
         L = lower_factor(np.eye(len(precision)) + precision)
-        weights = cho_solve((L, True), moment, check_finite=False)
+        weights = solve_factorised(L, moment)
         return WeightPosterior(
             model=self, inputs=inputs, weights=weights, factor=L, columns=columns
         )
@@ -226,7 +227,7 @@ class WeightModel(Model):
         L = lower_factor(np.eye(A.shape[1]) + A.T @ A)
         # (I + A A^T)^-1 y = y - A w with w the posterior weights: no difference of two large
         # squares.
-        w = np.asarray(cho_solve((L, True), A.T @ y, check_finite=False))
-        log_det = 2 * np.log(np.diag(L)).sum() + np.log(noise).sum()
+        w = solve_factorised(L, A.T @ y)
+        log_det = 2 * half_log_determinant_by_factor(L) + np.log(noise).sum()
         residual = y - A @ w
         return float(-0.5 * (residual @ residual + w @ w + log_det + len(y) * np.log(2 * np.pi)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairpool.errors import DataError, shown
+from fairpool.linear_algebra.spectrum import eigenvalues, spectrum
 from fairpool.parties.party_data import FeatureBounds
 from fairpool.tables.arrays import TINY, FloatArray, with_unit_diagonal
 
@@ -40,19 +41,19 @@ def refuse_sums_of_no_rows(summary: "PartySummary") -> None:
     where = f'the summary of "{summary.name}"'
     s = np.full((1, 1), summary.squares)
     M = np.block([[summary.gram, summary.moment[:, None]], [summary.moment, s]])
-    eigenvalues = scaled_eigenvalues(M)
-    if eigenvalues is None and scaled_eigenvalues(summary.gram) is None:
+    scaled = scaled_eigenvalues(M)
+    if scaled is None and scaled_eigenvalues(summary.gram) is None:
         raise DataError(
             f"{where}: gram is not a sum of squares (symmetric, without negative eigenvalues);"
             f" {REMEDY}"
         )
-    if eigenvalues is None:
+    if scaled is None:
         raise DataError(
             f"{where}: with this gram, the moment needs labels whose squares sum to"
             f" {_least_squares(summary):.6g} at least, but squares is {summary.squares:.6g};"
             f" {REMEDY}"
         )
-    rank = int((eigenvalues > ROUNDING * len(M)).sum())
+    rank = int((scaled > ROUNDING * len(M)).sum())
     if rank > summary.rows:
         raise DataError(
             f"{where}: gram, moment and squares are sums over {rank} rows at least (their rank),"
@@ -116,16 +117,16 @@ def scaled_eigenvalues(M: FloatArray) -> FloatArray | None:
     H = with_unit_diagonal(heard)
     if not np.isfinite(H).all() or np.abs(H - H.T).max() > ROUNDING:
         return None
-    eigenvalues = np.linalg.eigvalsh(H)
-    if eigenvalues[0] < -ROUNDING * len(H):
+    l = eigenvalues(H)  # noqa: E741 -- the design's letter
+    if l[0] < -ROUNDING * len(H):
         return None
-    return np.asarray(eigenvalues)
+    return l
 
 
 def _least_squares(summary: "PartySummary") -> float:
     """The least sum of squares of labels that have this moment: q^T G^-1 q."""
     root = np.sqrt(np.maximum(np.diag(summary.gram), SILENT))
-    eigenvalues, vectors = np.linalg.eigh(with_unit_diagonal(summary.gram))
-    along = vectors.T @ (summary.moment / root)
-    least = float((along**2 / np.maximum(eigenvalues, ROUNDING * len(root))).sum())
+    l, Q = spectrum(with_unit_diagonal(summary.gram))  # noqa: E741
+    along = Q.T @ (summary.moment / root)
+    least = float((along**2 / np.maximum(l, ROUNDING * len(root))).sum())
     return np.inf if np.isnan(least) else least

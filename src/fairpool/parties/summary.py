@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from fairpool.errors import DataError, shown
+from fairpool.linear_algebra.spectrum import spectrum
 from fairpool.parties.party import Party
 from fairpool.parties.party_data import FeatureModel, Told
 from fairpool.parties.plausibility import (
@@ -123,7 +124,7 @@ class PartySummary:
     @cached_property
     def _root(self) -> FloatArray:
         """R [d, d] with R R^T = G."""
-        eigenvalues, vectors = np.linalg.eigh(self.gram)
+        eigenvalues, vectors = spectrum(self.gram)
         return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
 
     def disturbance(self, z: FloatArray) -> FloatArray:

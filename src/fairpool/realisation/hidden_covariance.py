@@ -17,11 +17,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_solve, eigh, solve_triangular
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from fairpool.linear_algebra.cholesky import lower_factor
+from fairpool.linear_algebra.log_determinant import (
+    half_log_determinant,
+    half_log_determinant_by_factor,
+)
+from fairpool.linear_algebra.pencil import pencil_eigenvalues
+from fairpool.linear_algebra.solving import solve_factorised, solve_lower
 from fairpool.models import WeightModel, WeightPosterior
 from fairpool.notes import Note
 from fairpool.parties import Told
@@ -129,7 +134,7 @@ def hidden(
     others = _kappa(R, M, value) * M
     factor = lower_factor(R + others)
     moment = factor @ (factor.T @ posterior.weights) - _as_wide(own.moment, posterior.weights)
-    ratio = solve_triangular(posterior.factor, factor, lower=True, check_finite=False)
+    ratio = solve_lower(posterior.factor, factor)
     return HiddenCovariance(
         posterior=replace(posterior, factor=factor, others=Told(others, moment)),
         price=0.5 * (float(np.square(ratio).sum()) - len(M)),
@@ -138,10 +143,10 @@ def hidden(
 
 def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
     """kappa with 1/2 log|R + kappa M| = value: the left side increases without bound."""
-    more = value - float(np.log(np.diag(lower_factor(R))).sum())
+    more = value - half_log_determinant(R)
     if more <= 0:
         return 0.0
-    eigenvalues = np.maximum(eigh(M, R, eigvals_only=True, check_finite=False), 0.0)
+    eigenvalues = np.maximum(pencil_eigenvalues(M, R), 0.0)
 
     def excess(log_kappa: float) -> float:
         return 0.5 * float(np.log1p(np.exp(log_kappa) * eigenvalues).sum()) - more
@@ -155,8 +160,8 @@ def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
     # Small eigenvalues are not exact where units differ much; the log-determinant itself is.
     for _ in range(NEWTON_STEPS):
         L = lower_factor(R + kappa * M)
-        too_much = float(np.log(np.diag(L)).sum()) - value
-        slope = 0.5 * kappa * float(cho_solve((L, True), M, check_finite=False).trace())
+        too_much = half_log_determinant_by_factor(L) - value
+        slope = 0.5 * kappa * float(solve_factorised(L, M).trace())
         kappa *= float(np.exp(-too_much / slope))
     return kappa
 
