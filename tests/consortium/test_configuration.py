@@ -71,6 +71,10 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
         (GOOD + "[model]\nkinds = 'gp'", ['model, kinds: unknown key; did you mean "kind"?']),
         (GOOD + "[model]\nwibble = 1", ["model, wibble: unknown key; known keys are kind, learn"]),
         (GOOD + '"float" = 1', ["float: unknown key"]),
+        (
+            GOOD + "[model]\nkind = 'network'\nhidden_layers = [10, 0]",
+            ["model, hidden_layers: layer 2 of 0 is not allowed; give whole numbers from 1"],
+        ),
         (GOOD + '"a[b]" = 1', ["a[b]: unknown key"]),
         (
             GOOD + "[model]\nkind = 'forest'",

@@ -36,7 +36,7 @@ def believed(values):
 def hundredfold():
     """What a hundred times the second party's Gram matrix would be worth."""
     honest = with_lie(BOUNDED, lambda summary: summary)()
-    P_1 = 100 * honest.pool.statistics[1].precision
+    P_1 = 100 * honest.pool.statistics[1].told.precision
     return 0.5 * np.linalg.slogdet(np.eye(len(P_1)) + P_1)[1]
 
 

@@ -58,7 +58,7 @@ class NaiveRegression(fp.BayesianLinearRegression):
     """The same regression, which computes elsewhere."""
 
     def space(self, pool):
-        return NaiveSpace(np.array([statistics.precision for statistics in pool.statistics]))
+        return NaiveSpace(np.array([statistics.told.precision for statistics in pool.statistics]))
 
 
 def test_a_new_space_carries_the_whole_chain():

@@ -348,7 +348,7 @@ def test_a_target_says_how_it_is_scored():
         encoding = TableEncoding((NumberColumn("x", 0.0, 1.0), NumberColumn("z", 2.5, 2.0)), target)
         X, y = encoding.encode(numbers), encoding.encode_target(numbers)
         result = fp.collaborate([fp.Party("a", X, y)], fp.BayesianLinearRegression(0.1))
-        scores = score_models(result, X, y, target)
+        scores = score_models(result, X, y, target=target)
         assert list(scores.everyone) == keys == [measure.key for measure in target.measures]
         mean, variance = result.models[0].predict(X)
         assert scores.reward[0] == target.score(y, mean, variance)

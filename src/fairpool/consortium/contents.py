@@ -49,7 +49,12 @@ class FileState(NamedTuple):
     def of(cls, stream: pa.NativeFile) -> "FileState":
         """The state of an open file."""
         status = os.fstat(stream.fileno())
-        return cls(platform.node(), status.st_ino, status.st_size, status.st_mtime_ns)
+        return cls(
+            machine=platform.node(),
+            inode=status.st_ino,
+            size=status.st_size,
+            nanoseconds=status.st_mtime_ns,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

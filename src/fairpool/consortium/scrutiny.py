@@ -73,7 +73,7 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
     test_keys = np.empty(0, dtype=np.uint64)
     test = _test_sample(learning, workers)
     if test is not None:
-        scores = score_models(collaboration, test.X, test.y, preparation.encoding.target)
+        scores = score_models(collaboration, test.X, test.y, target=preparation.encoding.target)
         test_keys = test.keys
     duplicates = duplicates_of_keys(
         [party.name for party in learning.parties],

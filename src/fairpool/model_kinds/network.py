@@ -4,7 +4,7 @@ from typing import Any
 
 from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError, shown
-from fairpool.keys import Key, least
+from fairpool.keys import Key
 from fairpool.model_kinds.blr import (
     PRIOR_VARIANCE,
     STORED_AS,
@@ -28,8 +28,9 @@ MOST_LAYERS = 100
 def _layers(sizes: list[int]) -> list[int]:
     if not sizes:
         raise ValueError("[] is not allowed; give the size of at least one layer")
-    for size in sizes:
-        least(1)(size)
+    for place, size in enumerate(sizes, 1):
+        if size < 1:
+            raise ValueError(f"layer {place} of {size} is not allowed; give whole numbers from 1")
     return sizes
 
 

@@ -119,7 +119,7 @@ class WeightModel(Model):
             if statistics.unequal_rows is not None:
                 unequal[i] = statistics.unequal_rows
         return WeightSpace(
-            P=np.array([statistics.precision for statistics in pool.statistics]),
+            P=np.array([statistics.told.precision for statistics in pool.statistics]),
             noise=np.array([statistics.common_noise for statistics in pool.statistics]),
             unequal=unequal,
         )

@@ -173,11 +173,6 @@ class RowStatistics:
         return Told(weighted.T @ A, weighted.T @ labels)
 
     @property
-    def precision(self) -> FloatArray:
-        """A^T D^-1 A [d, d]."""
-        return self.told.precision
-
-    @property
     def unequal_rows(self) -> UnequalRows | None:
         """The rows, where their noise variances differ."""
         if not np.isnan(self.common_noise):

@@ -111,11 +111,6 @@ class Statistics(Protocol):
         ...  # pragma: no cover
 
     @property
-    def precision(self) -> FloatArray:
-        """A^T D^-1 A [d, d], all that values depend on."""
-        ...  # pragma: no cover
-
-    @property
     def unequal_rows(self) -> "UnequalRows | None":
         """The rows, where their noise variances differ, so that noise affects them differently."""
         ...  # pragma: no cover

@@ -113,8 +113,7 @@ class PartySummary:
     @property
     def told(self) -> Told:
         """What the rows told, as they were."""
-        weight = 1 / self.noise_variance
-        return Told(weight * self.gram, weight * self.moment)
+        return Told(self.gram / self.noise_variance, self.moment / self.noise_variance)
 
     @property
     def common_noise(self) -> float:
@@ -135,11 +134,6 @@ class PartySummary:
         """What is told when noise of variance eta, made of z, is added to the labels."""
         weight = 1 / (self.noise_variance + eta)
         return Told(weight * self.gram, weight * (self.moment + self.disturbance(z).T).T)
-
-    @property
-    def precision(self) -> FloatArray:
-        """A^T D^-1 A [d, d]."""
-        return self.gram / self.noise_variance
 
     @property
     def unequal_rows(self) -> None:

@@ -38,7 +38,7 @@ class Rewarded(Protocol):
     def models(self) -> tuple[ModelReward, ...]: ...  # noqa: D102
 
 
-def score_models(result: Rewarded, X: FloatArray, y: FloatArray, target: Target) -> Scores:
+def score_models(result: Rewarded, X: FloatArray, y: FloatArray, *, target: Target) -> Scores:
     """Score every party's models on test inputs X [t, p] and labels y [t].
 
     Args:
