@@ -22,7 +22,7 @@ X_STAR = np.random.default_rng(9).standard_normal((6, P))
 
 def reward_of(name):
     game = fp.InformationGain(MODELS[name], make_parties((12, 9), 1))
-    return fp.realise(game, [game.total] * 2, rng=np.random.default_rng())[0]
+    return fp.realise(game, [game.total] * 2)[0]
 
 
 def with_encoding(reward, *, mean=0.0, scale=1.0, target_mean=0.0, target_scale=1.0):

@@ -17,6 +17,21 @@ from fairpool.realisation.mechanism import Mechanism
 from fairpool.tables.arrays import FloatArray
 
 
+@dataclass(frozen=True, kw_only=True)
+class Update:
+    """That its recipient has brought a reward up to date with rows of its own.
+
+    Attributes:
+        rows: How many rows of its own the recipient gave.
+        rows_are_all: Whether these are all that it has, or were added to those that went in before.
+        awarded: r_i, what the reward was worth when the operator made it.
+    """
+
+    rows: int
+    rows_are_all: bool
+    awarded: float
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ModelReward:
     """The model that a party receives.
@@ -41,6 +56,8 @@ class ModelReward:
             not nested: such a model must not leave the central party, and cannot be saved.
         known_noise: Whether the noise came from a seed or a generator that somebody gave, and so
             can remove; no file says it.
+        updated: What its recipient has made of it since (`fairpool.realisation.update`); None: it
+            is as the operator made it.
     """
 
     party: str
@@ -55,10 +72,14 @@ class ModelReward:
     covariance_price: float = 0.0
     for_evaluation: bool = False
     known_noise: bool = False
+    updated: Update | None = None
 
     @property
     def value(self) -> float:
-        """r_i, the information gain of the data that the model was trained on."""
+        """r_i, the information gain of the data that the model was trained on.
+
+        Where its recipient has added rows, theirs is in it.
+        """
         return self.level.value
 
     @property
