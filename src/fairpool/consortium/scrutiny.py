@@ -138,10 +138,10 @@ def overlap_notes(
 def few_rows_notes(result: Collaboration) -> Iterator[Note]:
     """Models from which rows of small parties can be computed, where all parties agreed to that."""
     for model in result.models:
-        if model.exposure is None or not model.exposure.problems():
+        if model.exposure is None or not model.exposure.small:
             continue
         fewest = model.exposure.fewest_rows
-        small = [name for name, rows in model.exposure.rows.items() if rows < fewest]
+        small = model.exposure.small
         text = (
             f'from the model for "{model.party}" rows of {few([shown(name) for name in small])} can'
             f" be computed, who have fewer than {fewest} distinct rows; all parties agreed to that"
