@@ -35,7 +35,7 @@ def test_the_run_stops_and_names_party_file_and_line(tmp_path, kind, suffix):
     with_far_label(folder, suffix, missing=True)
     done = fairpool("run", folder)
     assert done.returncode == 2
-    place = "line 9" if suffix == ".csv" else "row 7"
+    place = "line 9" if suffix == ".csv" else "row 8"
     assert f'party "Party 1", {folder / f"p1{suffix}"}, {place}' in done.stderr
     assert "its label is so far from all others" in done.stderr
     assert "correct or clip the label, leave the row out" in done.stderr

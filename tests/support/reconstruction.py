@@ -1,12 +1,13 @@
 """What the holder of a reward tries in order to get the others' rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import least_squares, minimize
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
+from fairpool.realisation.disclosure import Exposure
 
 HALF_WIDTH = 1.5
 """Rows lie in a box, and the attacker knows it."""
@@ -171,3 +172,73 @@ def locate(model, direction, half_width, inputs, rng):
         if best is None or fit.fun < best.fun:
             best = fit
     return best.x
+
+
+CASES = {"full": ((5, 1), (5, 2), (8, 2)), "hidden": ((12, 1), (24, 1), (12, 2), (24, 2), (24, 4))}
+"""d and p of the table in docs/privacy.md."""
+
+SHARES = (0.25, 0.5, 1, 2)
+"""Of the rows at which as many numbers are hidden as disclosed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A line of the table: how often rows came out, over some draws."""
+
+    case: Case
+    bound: int
+    some: float
+    all: float
+    error: float
+
+    def __str__(self):
+        case = self.case
+        mark = " (the bound)" if case.m == self.bound else ""
+        return (
+            f"| {case.covariance} | {case.d} | {case.p} | {case.m}{mark} | {self.some:.0%} |"
+            f" {self.all:.0%} | {self.error:.2f} |"
+        )
+
+
+HEADING = (
+    "| covariance | weights d | inputs p | rows m | some rows | all rows | error / guessing |\n"
+    "|---|---|---|---|---|---|---|"
+)
+
+
+def bound_of(case):
+    hidden = case.covariance == "hidden"
+    return Exposure(rows={}, weights=case.d, inputs=case.p, hidden=hidden).fewest_rows
+
+
+def sizes(case):
+    """Numbers of rows around the bound."""
+    d, p = case.d, case.p
+    even = d / (p + 1) if case.covariance == "hidden" else d * (d + 1) / 2 / p
+    return sorted({*(max(1, round(share * even)) for share in SHARES), bound_of(case)})
+
+
+def line(case, draws):
+    successes = [attack(replace(case, seed=seed)) for seed in range(draws)]
+    return Line(
+        case=case,
+        bound=bound_of(case),
+        some=float(np.mean([success.some for success in successes])),
+        all=float(np.mean([success.all for success in successes])),
+        error=float(np.median([success.error for success in successes])),
+    )
+
+
+def table(draws):
+    """Every line, as it is measured."""
+    for covariance, pairs in CASES.items():
+        for d, p in pairs:
+            case = Case(d=d, p=p, m=1, covariance=covariance)
+            for m in sizes(case):
+                yield line(replace(case, m=m), draws)
+
+
+if __name__ == "__main__":
+    print(HEADING)
+    for one in table(draws=20):
+        print(one, flush=True)
