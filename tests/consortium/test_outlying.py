@@ -50,6 +50,20 @@ def test_ordinary_labels_are_no_problem(tmp_path, kind):
         assert reward.exposure.outlying == {}
 
 
+def test_a_label_that_stands_out_less_is_told_to_the_operator_alone(tmp_path):
+    folder = project(tmp_path)
+    write(folder / "p1.csv", table(25, 1, 0.4))
+    run = finished_run(folder)
+    (note,) = [note for note in run.notes if note.code == "label stands out"]
+    assert note.party == "Party 1"
+    assert f'{folder / "p1.csv"}, line 26: this row of "Party 1" makes up' in note.text
+    done = fairpool("run", folder)
+    assert done.returncode == 0, done.stderr
+    assert "line 26" in (folder / "result/operator/result.json").read_text()
+    for letter in (folder / "result/parties").glob("*/letter.html"):
+        assert "line 26" not in letter.read_text()
+
+
 def test_all_parties_may_agree_to_it(tmp_path):
     folder = project(tmp_path, rewards="share_inputs = true")
     with_far_label(folder)

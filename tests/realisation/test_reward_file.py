@@ -310,7 +310,7 @@ def test_an_edited_gp_is_refused(change, text, tmp_path):
     ],
 )
 def test_an_edited_network_is_refused(change, text, tmp_path):
-    rewards("network")[0].save(tmp_path / "r")
+    rewards("network")[0].save(tmp_path / "r", share_inputs=True)
     rewrite(tmp_path / "r", change)
     with pytest.raises(ValueError, match=text):
         fp.load_reward(tmp_path / "r")

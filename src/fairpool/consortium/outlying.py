@@ -19,7 +19,7 @@ from fairpool.encoding import TableEncoding
 from fairpool.models import WeightModel
 from fairpool.parties import PartySummary
 from fairpool.realisation import ModelReward
-from fairpool.realisation.outlying import MOST, LabelSum, OutlyingRow
+from fairpool.realisation.outlying import NOTICED, LabelSum, OutlyingRow
 
 BLOCK_VALUES = 1 << 18
 """So many features are made of rows at once: few enough for a processor's cache."""
@@ -84,7 +84,7 @@ def with_outlying_rows(
     encoding: TableEncoding,
     workers: Workers,
 ) -> tuple[ModelReward, ...]:
-    """The rewards, knowing which rows of files could be located in each.
+    """The rewards, knowing which rows of files stand out in each.
 
     Args:
         models: The rewards, made from sums over the files' rows.
@@ -108,7 +108,7 @@ def with_outlying_rows(
 def _rows_of(
     party: Rows, models: tuple[ModelReward, ...], *, encoding: TableEncoding, workers: Workers
 ) -> dict[str, OutlyingRow]:
-    """The row of a party that each recipient could locate, by the recipient's name."""
+    """The row of a party that stands out to each recipient, by the recipient's name."""
     summary = party.summary
     seen = {}
     for model in models:
@@ -133,7 +133,7 @@ def _rows_of(
     rows = {}
     for recipient, (part, place, squares) in largest.items():
         share = seen[recipient].share(part, squares)
-        if share > MOST:
+        if share > NOTICED:
             rows[recipient] = OutlyingRow(str(place), share)
     return rows
 

@@ -28,8 +28,8 @@ class Exposure:
         weights: d, of the model; 0 if the file holds rows.
         inputs: p, the number of input columns.
         hidden: Whether the covariance hides the others' inputs.
-        outlying: Of each other party, the row that could be located, by name. Of parties whose rows
-            are not known, only sums over them, nobody can say.
+        outlying: Of each other party, the row whose label stands out, by name. Of parties whose
+            rows are not known, only sums over them, nobody can say.
         view: What the recipient sees of labels; None if the model has no weights.
     """
 
@@ -65,7 +65,8 @@ class Exposure:
         problems = [self._few_rows(name) for name in self.small]
         if self.weights:
             for name, row in self.outlying.items():
-                problems.append(_located(name, row))
+                if row.share > MOST:
+                    problems.append(_located(name, row))
         return problems
 
     def _few_rows(self, name: str) -> str:

@@ -8,8 +8,8 @@ data predict there, over its noise variance, that is
 
 with a_k the rows' whitened features. Where one term t_k = T a_k e_k is longer than all others
 together, the sum points to where that term points, and a search for inputs whose features do finds
-the row. So of the sum S over its party's rows (others may collude), no row may make up more than
-half, in both ways in which that can be meant:
+the row. So it is measured what a row makes up of the sum S over its party's rows (others may
+collude), in both ways in which that can be meant:
 
     share of the length  t_k . S / |S|^2               the others' sum is shorter than t_k
     share of the square  (t_k . S)^2 / |t_k|^2 |S|^2   S points to t_k, within 45 degrees
@@ -33,12 +33,19 @@ from fairpool.models import WeightModel, WeightPosterior
 from fairpool.parties import Party, Told
 from fairpool.tables.arrays import FloatArray
 
-MOST = 0.5
-"""Of the sum, what one row may make up."""
+NOTICED = 0.5
+"""Of the sum, what one row may make up before the operator is told."""
+
+MOST = 0.75
+"""What it may make up at most.
+
+It is then 1.7 times as long as all others together. Of a party of ten rows with quite ordinary
+labels one makes up more than half every fifth time, by chance and without being found.
+"""
 
 
 class OutlyingRow(NamedTuple):
-    """A row that could be located.
+    """A row whose label stands out.
 
     Attributes:
         place: Where it is, in words.
@@ -145,7 +152,7 @@ class View(NamedTuple):
 
 
 def outlying_row(model: WeightModel, party: Party, view: View) -> OutlyingRow | None:
-    """The row of a party that a recipient could locate; None if there is none.
+    """The row of a party that stands out to a recipient; None if there is none.
 
     Args:
         model: The model.
@@ -163,6 +170,6 @@ def outlying_row(model: WeightModel, party: Party, view: View) -> OutlyingRow | 
     terms = seen.terms(A, y, weight)
     row = int(np.argmax(terms.parts))
     share = seen.share(terms.parts[row], terms.squares)
-    if share <= MOST:
+    if share <= NOTICED:
         return None
     return OutlyingRow(f"row {row} (counting from 0)", share)
