@@ -5,7 +5,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
-from fairpool.realisation.outlying import View, outlying_row
+from fairpool.realisation.outlying import View, outlying_rows
 from tests.support.examples import MODELS, NOISES, make_parties
 from tests.support.reconstruction import locate, mean_beyond_own
 
@@ -123,7 +123,7 @@ def test_rows_that_tell_nothing_do_not_stand_out():
     silent = fp.Party("b", np.zeros((3, 2)), np.zeros(3))
     nobody = fp.Party("b", np.empty((0, 2)), [])
     for party in (far, silent, nobody):
-        assert outlying_row(model, party, view) is None
+        assert outlying_rows(model, party, {"a": view}) == {}
 
 
 def test_of_sums_alone_nobody_can_say(tmp_path):

@@ -4,7 +4,7 @@ Sums over rows, which is all that rewards are made of, do not tell: files are re
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,13 +96,7 @@ def with_outlying_rows(
     for party in parties:
         for recipient, row in _rows_of(party, models, encoding=encoding, workers=workers).items():
             outlying[recipient][party.summary.name] = row
-    complete = []
-    for model in models:
-        exposure = model.exposure
-        if exposure is not None:
-            exposure = replace(exposure, outlying=outlying[model.party])
-        complete.append(replace(model, exposure=exposure))
-    return tuple(complete)
+    return tuple(model.with_outlying(outlying[model.party]) for model in models)
 
 
 def _rows_of(

@@ -1,6 +1,6 @@
 """One party's reward: a trained model worth exactly what the party is due."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from fairpool.notes import warn_of
 from fairpool.realisation.disclosure import Exposure
 from fairpool.realisation.level import Level
 from fairpool.realisation.mechanism import Mechanism
+from fairpool.realisation.outlying import OutlyingRow
 from fairpool.tables.arrays import FloatArray
 
 
@@ -115,6 +116,12 @@ class ModelReward:
         X = self.encoding.encode(table)
         warn_of(self.encoding.unknown_levels(table))
         return self.encoding.target.decode(*self.predict(X))
+
+    def with_outlying(self, rows: dict[str, OutlyingRow]) -> "ModelReward":
+        """The same, knowing which rows of others stand out in it, by party."""
+        if self.exposure is None:
+            return self
+        return replace(self, exposure=replace(self.exposure, outlying=rows))
 
     def save(
         self, path: str | Path, *, share_inputs: bool = False, known_noise: bool = False

@@ -25,6 +25,7 @@ The residual is that of the recipient's own model, and not of the one it receive
 pulls the latter towards itself, and the residuals of the rows around it then cancel its own.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -151,25 +152,30 @@ class View(NamedTuple):
         return LabelSum(own=self.own, T=self.T, S=S, noise=self.eta * float(np.trace(noise)))
 
 
-def outlying_row(model: WeightModel, party: Party, view: View) -> OutlyingRow | None:
-    """The row of a party that stands out to a recipient; None if there is none.
+def outlying_rows(
+    model: WeightModel, party: Party, views: Mapping[str, View]
+) -> dict[str, OutlyingRow]:
+    """The row of a party that stands out to each recipient, if there is one.
 
     Args:
         model: The model.
         party: Its rows.
-        view: What the recipient sees.
+        views: What recipients see, by name.
     """
+    outlying: dict[str, OutlyingRow] = {}
     if not len(party):
-        return None
-    A = model.whitened_features(party.X)
+        return outlying
+    A = model.whitened_features(party.X)  # once, since it takes longest
     y = party.y - model.prior_mean_at(party.X)
-    # A row of much noise counts little in the sums that the model is trained on.
-    weight = 1 / (party.noise_of_rows(model.noise_variance) + view.eta)
-    weighted = A * weight[:, None]
-    seen = view.label_sum(weighted.T @ A, weighted.T @ y, weighted.T @ weighted)
-    terms = seen.terms(A, y, weight)
-    row = int(np.argmax(terms.parts))
-    share = seen.share(terms.parts[row], terms.squares)
-    if share <= NOTICED:
-        return None
-    return OutlyingRow(f"row {row} (counting from 0)", share)
+    noise = party.noise_of_rows(model.noise_variance)
+    for recipient, view in views.items():
+        # A row of much noise counts little in the sums that the model is trained on.
+        weight = 1 / (noise + view.eta)
+        weighted = A * weight[:, None]
+        seen = view.label_sum(weighted.T @ A, weighted.T @ y, weighted.T @ weighted)
+        terms = seen.terms(A, y, weight)
+        row = int(np.argmax(terms.parts))
+        share = seen.share(terms.parts[row], terms.squares)
+        if share > NOTICED:
+            outlying[recipient] = OutlyingRow(f"row {row} (counting from 0)", share)
+    return outlying

@@ -14,7 +14,7 @@ from fairpool.realisation.level import Level, check_targets
 from fairpool.realisation.mechanism import Mechanism
 from fairpool.realisation.mechanisms import mechanism_of
 from fairpool.realisation.model_reward import ModelReward
-from fairpool.realisation.outlying import View, outlying_row
+from fairpool.realisation.outlying import OutlyingRow, View, outlying_rows
 from fairpool.tables.arrays import FloatArray, as_count, as_generator
 from fairpool.values import Game, InformationGain
 
@@ -98,7 +98,7 @@ def realise(
                 known_noise=rng is not None,
             )
         )
-    return tuple(models)
+    return tuple(_with_outlying_rows(game, models))
 
 
 def _exposure(
@@ -139,9 +139,21 @@ def _exposure(
         eta=getattr(level, "eta", 0.0),
         hidden=exposure.hidden,
     )
-    outlying = {}
-    for j, party in enumerate(game.pool.rows):
-        row = outlying_row(trained.model, party, view) if j != i else None
-        if row is not None:
-            outlying[party.name] = row
-    return replace(exposure, view=view, outlying=outlying)
+    return replace(exposure, view=view)
+
+
+def _with_outlying_rows(game: InformationGain, models: list[ModelReward]) -> list[ModelReward]:
+    """The rewards, knowing which rows stand out in each, as far as rows can be looked at."""
+    views = {}
+    for model in models:
+        if model.exposure is not None and model.exposure.view is not None:
+            views[model.party] = model.exposure.view
+    if not views:
+        return models
+    assert isinstance(game.model, WeightModel)  # only its rewards have a view
+    outlying: dict[str, dict[str, OutlyingRow]] = {name: {} for name in game.names}
+    for party in game.pool.rows:
+        of_others = {name: view for name, view in views.items() if name != party.name}
+        for recipient, row in outlying_rows(game.model, party, of_others).items():
+            outlying[recipient][party.name] = row
+    return [model.with_outlying(outlying[model.party]) for model in models]
