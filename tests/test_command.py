@@ -30,6 +30,7 @@ COMMANDS = {
         "predicted.csv",
     ],
     "inspect": ["inspect", "reward.safetensors"],
+    "update": ["update", "reward.safetensors", "--data", "more.csv", "--add"],
     "reproduce": ["reproduce", "fig4", "--quick"],
 }
 ENDS = {"wrong usage": 2, "check, refused": 2}
@@ -43,6 +44,7 @@ def place(tmp_path_factory):
     assert fairpool("run", folder / "project", "--out", folder / "out").returncode == 0
     shutil.move(folder / "out" / "parties" / "Party-1" / "reward.safetensors", folder)
     shutil.rmtree(folder / "out")
+    write(folder / "more.csv", table(9, 7))
     project(folder / "damaged")
     (folder / "damaged" / "p0.csv").write_text("x,z,kind,y\n1,2,röd,oops\n")
     return folder

@@ -115,7 +115,7 @@ def test_it_is_the_wheel_that_runs_and_no_extra_is_there(installation):
 
 def test_help_and_version(installation):
     text = installation.output("fairpool", "--help")
-    for command in ("demo", "init", "check", "run", "predict", "inspect", "reproduce"):
+    for command in ("demo", "init", "check", "run", "predict", "inspect", "update", "reproduce"):
         assert f" {command} " in text
     assert installation.output("fairpool", "--version").startswith("fairpool ")
 

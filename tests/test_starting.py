@@ -94,9 +94,13 @@ def test_help_version_and_wrong_usage_load_nothing_heavy(arguments, code):
     assert modules & HEAVY == set()
 
 
-def test_inspect_and_predict_load_nothing_that_only_the_operator_needs(finished):
+def test_what_a_party_calls_loads_nothing_that_only_the_operator_needs(finished):
     reward, data = finished
-    for arguments in (["inspect", reward], ["predict", reward, "--data", data]):
+    for arguments in (
+        ["inspect", reward],
+        ["predict", reward, "--data", data],
+        ["update", reward, "--data", data, "--add"],
+    ):
         status, modules = loaded_by(COMMAND, *arguments)
         assert status == 0
         assert "safetensors" in modules

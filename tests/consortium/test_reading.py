@@ -95,7 +95,9 @@ def other_rows(suffix, rows=25):
 
 @pytest.mark.parametrize("change", [Swap, Overwrite])
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("moment", ["reading p0", "learning hyperparameters"])
+@pytest.mark.parametrize(
+    "moment", ["reading p0", "learning hyperparameters", "valuing, and making the models"]
+)
 def test_a_file_that_changes_between_two_readings_stops_the_run(tmp_path, moment, suffix, change):
     """One swapped after it was looked at took a contribution from 3.0 to 8.7, unnoticed."""
     folder = project(tmp_path, suffix=f".{suffix}")
@@ -150,7 +152,10 @@ def test_public_and_test_data_must_not_change_either(tmp_path, owner, name, mome
 
 @pytest.mark.parametrize(
     ("kind", "last"),
-    [("blr", "valuing, and making the models"), ("gp", "learning hyperparameters")],
+    [
+        ("blr", "looking for labels of Party 2 that stand out"),
+        ("gp", "learning hyperparameters"),
+    ],
 )
 def test_nothing_is_read_a_last_time_for_its_hash(tmp_path, kind, last):
     """After the last reading a change does no harm: an exact Gaussian process needs but two."""

@@ -181,6 +181,7 @@ def rewrite(path, change):
     save_file(tensors, path, metadata={"fairpool": json.dumps(description)})
 
 
+UPDATE = {"rows": 3, "rows_are_all": True, "awarded": 1.0}
 CHANGES = {
     "version": (
         lambda d, t: d.update(version=3),
@@ -228,6 +229,18 @@ CHANGES = {
     "list": (lambda d, t: ([1], t), "its description is not a JSON object"),
     "eta": (lambda d, t: d.update(eta="much"), "not a usable reward file"),
     "model": (lambda d, t: d.update(model=[3]), "not a usable reward file"),
+    "update": (lambda d, t: d.update(updated={"rows": 3}), "it has the unknown update"),
+    "update of nothing": (lambda d, t: d.update(updated=7), "not a usable reward file"),
+    "rows of an update": (
+        lambda d, t: d.update(updated=UPDATE | {"rows": 2.5}),
+        "rows 2.5 is not a whole number",
+    ),
+    "endless rows": (lambda d, t: d.update(updated=UPDATE | {"rows": 1e300}), "is outside 0"),
+    "which rows": (
+        lambda d, t: d.update(updated=UPDATE | {"rows_are_all": 1}),
+        "rows_are_all must be true or false",
+    ),
+    "award": (lambda d, t: d.update(updated=UPDATE | {"awarded": -1}), "awarded -1 is outside"),
 }
 
 
@@ -297,7 +310,7 @@ def test_an_edited_gp_is_refused(change, text, tmp_path):
     ],
 )
 def test_an_edited_network_is_refused(change, text, tmp_path):
-    rewards("network")[0].save(tmp_path / "r")
+    rewards("network")[0].save(tmp_path / "r", share_inputs=True)
     rewrite(tmp_path / "r", change)
     with pytest.raises(ValueError, match=text):
         fp.load_reward(tmp_path / "r")

@@ -47,6 +47,10 @@ class YesNoTarget:
     def prediction_columns(self):
         return (self.name, "probability")
 
+    @property
+    def labels(self):
+        return YesNoLabels(self.name, self.yes, self.no)
+
     def encode(self, column):
         is_yes = pc.cast(pc.equal(column, self.yes), pa.float64())
         return 2 * is_yes.to_numpy() - 1
@@ -185,6 +189,10 @@ def test_a_new_target_goes_from_the_configuration_to_letter_and_prediction(
     assert "with noise on their labels (softer answers by " in letter
     reward = own / "reward.safetensors"
     assert "ill" in fairpool("inspect", reward).stdout
+    updated = fairpool(
+        "update", reward, "--data", folder / f"test{suffix}", "--add", "--out", folder / "new"
+    )
+    assert updated.returncode == 0, updated.stderr
     predicted = fairpool("predict", reward, "--data", folder / f"test{suffix}")
     assert predicted.returncode == 0, predicted.stderr
     header, *rows = csv.reader(predicted.stdout.splitlines())

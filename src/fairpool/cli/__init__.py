@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from fairpool.__about__ import __version__
-from fairpool.cli import check, demo, init, inspect, predict, reproduce, run
+from fairpool.cli import check, demo, init, inspect, predict, reproduce, run, update
 from fairpool.errors import printable
 
 
@@ -50,6 +50,7 @@ app.command()(check.check)
 app.command()(run.run)
 app.command()(predict.predict)
 app.command()(inspect.inspect)
+app.command()(update.update)
 app.command("reproduce")(reproduce.reproduce_figures)
 
 

@@ -22,7 +22,7 @@ from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
 from fairpool.model_kinds import kind_of
 from fairpool.notes import Note
-from fairpool.realisation import load_reward
+from fairpool.realisation import Update, load_reward
 from fairpool.realisation.reward_file import decode_reward
 from fairpool.tables.columns import CategoryColumn
 
@@ -60,7 +60,7 @@ def predict_file(reward_file: Path, data: Path, progress: Progress = no_progress
         )
     encoding = reward.encoding
     source = find_data(data)
-    seen, notes = _look_at_data(source, encoding, progress)
+    seen, notes = look_at_data(source, encoding, progress)
     rows: list[list[float | str]] = []
     for file in source.files:
         reading = Reading(
@@ -92,16 +92,19 @@ def _refuse_not_finite(predictions: Sequence[NDArray[Any]], batch: Batch) -> Non
         )
 
 
-def find_data(data: Path) -> Source:
-    """The files that a path, folder or pattern stands for."""
+def find_data(data: Path, owner: str = "data to predict") -> Source:
+    """The files that a path, folder or pattern stands for.
+
+    Args:
+        data: The path, folder or pattern.
+        owner: What error texts call the data.
+    """
     # Its own user chose the path, so a link in it may lead anywhere.
-    return Source.find(
-        "data to predict", str(data), Path(), remedy="give another --data", follow_links=True
-    )
+    return Source.find(owner, str(data), Path(), remedy="give another --data", follow_links=True)
 
 
 def refuse_own_files(out: Path, reward_file: Path, data: Path) -> None:
-    """Refuse to write predictions over the reward or the data that they are made from."""
+    """Refuse to write a result over the reward or the data that it is made from."""
     if not out.exists():
         return
     for file in (reward_file, *find_data(data).files):
@@ -109,15 +112,24 @@ def refuse_own_files(out: Path, reward_file: Path, data: Path) -> None:
             raise DataError(f"{out} is the reward or the data itself; give another --out")
 
 
-class _LookedAt(NamedTuple):
+class LookedAt(NamedTuple):
     """What was seen of the data, and what the reader should know about it."""
 
     survey: Survey
     notes: list[Note]
 
 
-def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -> _LookedAt:
-    """Refuse what cannot be predicted, with every problem; note levels that are not known."""
+def look_at_data(
+    source: Source, encoding: TableEncoding, progress: Progress, *, with_labels: bool = False
+) -> LookedAt:
+    """Refuse what the model cannot use, with every problem; note levels that are not known.
+
+    Args:
+        source: The files.
+        encoding: Which columns they need.
+        progress: Called as rows are looked at.
+        with_labels: Whether the target is one of these columns.
+    """
     levels = {}
     for column in encoding.columns:
         if isinstance(column, CategoryColumn):
@@ -125,6 +137,7 @@ def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -
     columns = Columns(
         number_inputs=encoding.numbers,
         text_inputs=encoding.categories,
+        target=encoding.target.labels if with_labels else None,
         levels=levels,
         chosen=False,
     )
@@ -148,7 +161,7 @@ def _look_at_data(source: Source, encoding: TableEncoding, progress: Progress) -
             what = column.unknown_text(unknown.counts, unknown.rows)
             text = f'{unknown.first}, column "{column.name}": {what}'
             notes.append(Note(code="unknown level", text=text))
-    return _LookedAt(seen, notes)
+    return LookedAt(seen, notes)
 
 
 def as_csv(predictions: Predictions) -> str:
@@ -172,14 +185,28 @@ def describe_reward(content: bytes, name: str) -> dict[str, Any]:
     reward = decode_reward(content, name)
     weakened = reward.mechanism.words.inspected(reward.level)
     encoding = reward.encoding
-    return {
+    entries = {
         "reward for": reward.party,
         "model": kind_of(reward.posterior.model).title,
         "predicts": encoding.target.name if encoding else "labels, as the model was trained on",
         "from": ", ".join(c.name for c in encoding.columns) if encoding else "inputs by position",
         "worth": f"{reward.value:.6g} nats of information",
+        "updated": _update_in_words(reward.updated),
         "rho": reward.rho,
         weakened.name: weakened.text,
         "others' inputs": "contained" if reward.holds_inputs_of_others else "not contained",
         "sha256": hashlib.sha256(content).hexdigest(),
     }
+    if reward.updated is None:
+        del entries["updated"]
+    return entries
+
+
+def _update_in_words(update: Update | None) -> str:
+    if update is None:
+        return ""
+    what = "the recipient's own rows are now" if update.rows_are_all else "the recipient added"
+    return (
+        f"{what} {update.rows}; the operator made it worth {update.awarded:.6g} nats, and its worth"
+        " was computed anew"
+    )

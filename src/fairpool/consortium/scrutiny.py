@@ -94,6 +94,7 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         notes.append(disclosure.note)
     notes += residual_notes(learning.parties, residuals, preparation.encoding.target)
     notes += few_rows_notes(collaboration)
+    notes += outlying_notes(collaboration)
     notes += price_notes(collaboration.models, collaboration.game.alone)
     return Run(
         preparation=preparation,
@@ -139,16 +140,33 @@ def overlap_notes(
 def few_rows_notes(result: Collaboration) -> Iterator[Note]:
     """Models from which rows of small parties can be computed, where all parties agreed to that."""
     for model in result.models:
-        if model.exposure is None or not model.exposure.problems():
+        if model.exposure is None or not model.exposure.small:
             continue
         fewest = model.exposure.fewest_rows
-        small = [name for name, rows in model.exposure.rows.items() if rows < fewest]
+        small = model.exposure.small
         text = (
             f'from the model for "{model.party}" rows of {few([shown(name) for name in small])} can'
             f" be computed, who have fewer than {fewest} distinct rows; all parties agreed to that"
             " (share_inputs = true)"
         )
         yield Note(code=FEW_ROWS, party=model.party, text=text)
+
+
+def outlying_notes(result: Collaboration) -> Iterator[Note]:
+    """Rows whose labels stand out, though not so far that nothing is written."""
+    largest: dict[tuple[str, str], float] = {}
+    for model in result.models:
+        if model.exposure is None:
+            continue
+        for name, row in model.exposure.outlying.items():
+            largest[name, row.place] = max(row.share, largest.get((name, row.place), 0.0))
+    for (name, place), share in largest.items():
+        text = (
+            f'{place}: this row of "{name}" makes up {share:.0%} of what a model for another party'
+            " tells of these labels; look whether its label is right, and clip it or leave the row"
+            " out if nobody may guess where it is"
+        )
+        yield Note(code="label stands out", party=name, text=text)
 
 
 def residual_notes(

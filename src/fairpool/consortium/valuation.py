@@ -8,6 +8,8 @@ import numpy as np
 from fairpool.collaboration import Collaboration, collaboration_of
 from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import Learning
+from fairpool.consortium.outlying import Rows, with_outlying_rows
+from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.statistics import summarise_files
 from fairpool.model_kinds import KINDS
 from fairpool.models import WeightModel
@@ -50,9 +52,11 @@ def value(
     configuration = learning.preparation.configuration
     data: Sequence[PartyData] = learning.parties
     model = learning.built.model
+    summaries: list[PartySummary] = []
     if not KINDS[configuration.model.kind].needs_rows:
         assert isinstance(model, WeightModel)  # other models need rows
-        data = _summaries(learning, model, workers)
+        summaries = _summaries(learning, model, workers)
+        data = summaries
     workers.progress("valuing, and making the models")
     valuers = workers
     if len(data) < FEWEST_KEPT:
@@ -74,6 +78,9 @@ def value(
     # Each model knows how a table becomes its inputs, so that it can be saved and used as it is.
     encoding = learning.preparation.encoding
     models = tuple(replace(model, encoding=encoding) for model in collaboration.models)
+    if not configuration.rewards.share_inputs:
+        rows = _rows_behind(summaries, learning.preparation)
+        models = with_outlying_rows(models, rows, encoding=encoding, workers=workers)
     collaboration = replace(collaboration, models=models)
     return Valuation(learning=learning, collaboration=collaboration)
 
@@ -93,3 +100,13 @@ def _summaries(learning: Learning, model: WeightModel, workers: Workers) -> list
         )
         summaries.append(summary)
     return summaries
+
+
+def _rows_behind(summaries: Sequence[PartySummary], preparation: Preparation) -> list[Rows]:
+    """The files that were summed up; none where values needed the rows themselves."""
+    if not summaries:
+        return []
+    rows = []
+    for summary, survey in zip(summaries, preparation.parties, strict=True):
+        rows.append(Rows(source=survey.source, contents=survey.contents, summary=summary))
+    return rows

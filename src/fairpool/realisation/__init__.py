@@ -3,10 +3,11 @@
 from fairpool.realisation.level import Level
 from fairpool.realisation.mechanism import Mechanism
 from fairpool.realisation.mechanisms import MECHANISMS, mechanism_of
-from fairpool.realisation.model_reward import ModelReward
+from fairpool.realisation.model_reward import ModelReward, Update
 from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
 from fairpool.realisation.realise import realise
 from fairpool.realisation.reward_file import load_reward
+from fairpool.realisation.update import update
 
 __all__ = [
     "MECHANISMS",
@@ -14,8 +15,10 @@ __all__ = [
     "Mechanism",
     "ModelReward",
     "NoiseLevel",
+    "Update",
     "load_reward",
     "mechanism_of",
     "noise_levels",
     "realise",
+    "update",
 ]

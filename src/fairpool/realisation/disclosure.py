@@ -3,11 +3,14 @@
 A recipient knows its own rows, the model's features and what its file holds. It can solve for the
 others' rows where the file has about as many numbers that depend on them as the rows have: the
 bounds leave a factor of three. All others are taken to collude, so that every party is looked at by
-itself.
+itself. Above the bounds, a single row is located if its label is far from all others
+(`fairpool.realisation.outlying`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
+
+from fairpool.realisation.outlying import MOST, OutlyingRow, View
 
 FEWEST_ROWS = 10
 """Whatever the model, a party with fewer rows than this tells too much of each."""
@@ -25,12 +28,17 @@ class Exposure:
         weights: d, of the model; 0 if the file holds rows.
         inputs: p, the number of input columns.
         hidden: Whether the covariance hides the others' inputs.
+        outlying: Of each other party, the row whose label stands out, by name. Of parties whose
+            rows are not known, only sums over them, nobody can say.
+        view: What the recipient sees of labels; None if the model has no weights.
     """
 
     rows: dict[str, int]
     weights: int
     inputs: int
     hidden: bool
+    outlying: dict[str, OutlyingRow] = field(default_factory=dict)
+    view: View | None = field(default=None, repr=False, compare=False)
 
     @property
     def fewest_rows(self) -> int:
@@ -44,23 +52,40 @@ class Exposure:
             return max(FEWEST_ROWS, ceil(SAFETY * d / (p + 1)))
         return max(FEWEST_ROWS, SAFETY * d, ceil(SAFETY * d * (d + 1) / 2 / p))
 
-    def problems(self) -> list[str]:
-        """Whose rows could be computed from the file, and what helps."""
+    @property
+    def small(self) -> list[str]:
+        """Whose rows are too few."""
         if not self.weights:
             return []
         fewest = self.fewest_rows
-        problems = []
-        for name, rows in self.rows.items():
-            if rows >= fewest:
-                continue
-            covariance = "hidden" if self.hidden else "full"
-            help_ = "use fewer weights or inducing points, add rows"
-            if not self.hidden:
-                help_ = f'use covariance = "hidden", {help_}'
-            problems.append(
-                f'party "{name}" has {rows} distinct row(s); a model of {self.weights} weights on'
-                f" {self.inputs} inputs with a {covariance} covariance needs {fewest} of every"
-                f" party, since from fewer its rows could be computed; {help_}, or, if all parties"
-                " agreed to that, set share_inputs = true"
-            )
+        return [name for name, rows in self.rows.items() if rows < fewest]
+
+    def problems(self) -> list[str]:
+        """Whose rows could be computed from the file, and what helps."""
+        problems = [self._few_rows(name) for name in self.small]
+        if self.weights:
+            for name, row in self.outlying.items():
+                if row.share > MOST:
+                    problems.append(_located(name, row))
         return problems
+
+    def _few_rows(self, name: str) -> str:
+        covariance = "hidden" if self.hidden else "full"
+        help_ = "use fewer weights or inducing points, add rows"
+        if not self.hidden:
+            help_ = f'use covariance = "hidden", {help_}'
+        return (
+            f'party "{name}" has {self.rows[name]} distinct row(s); a model of {self.weights}'
+            f" weights on {self.inputs} inputs with a {covariance} covariance needs"
+            f" {self.fewest_rows} of every party, since from fewer its rows could be computed;"
+            f" {help_}, or, if all parties agreed to that, set share_inputs = true"
+        )
+
+
+def _located(name: str, row: OutlyingRow) -> str:
+    return (
+        f'party "{name}", {row.place}: its label is so far from all others that this row makes up'
+        f" {row.share:.0%} of what the model tells of the party's labels, and its inputs could be"
+        f" located; at most {MOST:.0%} is allowed; correct or clip the label, leave the row out,"
+        " or, if all parties agreed to that, set share_inputs = true"
+    )

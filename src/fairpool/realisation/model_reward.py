@@ -1,6 +1,6 @@
 """One party's reward: a trained model worth exactly what the party is due."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,23 @@ from fairpool.notes import warn_of
 from fairpool.realisation.disclosure import Exposure
 from fairpool.realisation.level import Level
 from fairpool.realisation.mechanism import Mechanism
+from fairpool.realisation.outlying import OutlyingRow
 from fairpool.tables.arrays import FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Update:
+    """That its recipient has brought a reward up to date with rows of its own.
+
+    Attributes:
+        rows: How many rows of its own the recipient gave.
+        rows_are_all: Whether these are all that it has, or were added to those that went in before.
+        awarded: r_i, what the reward was worth when the operator made it.
+    """
+
+    rows: int
+    rows_are_all: bool
+    awarded: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,6 +57,8 @@ class ModelReward:
             not nested: such a model must not leave the central party, and cannot be saved.
         known_noise: Whether the noise came from a seed or a generator that somebody gave, and so
             can remove; no file says it.
+        updated: What its recipient has made of it since (`fairpool.realisation.update`); None: it
+            is as the operator made it.
     """
 
     party: str
@@ -55,10 +73,14 @@ class ModelReward:
     covariance_price: float = 0.0
     for_evaluation: bool = False
     known_noise: bool = False
+    updated: Update | None = None
 
     @property
     def value(self) -> float:
-        """r_i, the information gain of the data that the model was trained on."""
+        """r_i, the information gain of the data that the model was trained on.
+
+        Where its recipient has added rows, theirs is in it.
+        """
         return self.level.value
 
     @property
@@ -94,6 +116,12 @@ class ModelReward:
         X = self.encoding.encode(table)
         warn_of(self.encoding.unknown_levels(table))
         return self.encoding.target.decode(*self.predict(X))
+
+    def with_outlying(self, rows: dict[str, OutlyingRow]) -> "ModelReward":
+        """The same, knowing which rows of others stand out in it, by party."""
+        if self.exposure is None:
+            return self
+        return replace(self, exposure=replace(self.exposure, outlying=rows))
 
     def save(
         self, path: str | Path, *, share_inputs: bool = False, known_noise: bool = False

@@ -1,5 +1,6 @@
 """Sec. 4.3: one model per party, worth exactly its reward."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ from fairpool.models import TrainedPosterior, WeightModel, WeightPosterior
 from fairpool.realisation.disclosure import Exposure
 from fairpool.realisation.hidden_covariance import Spread, hidden
 from fairpool.realisation.label_noise import LabelNoise
-from fairpool.realisation.level import check_targets
+from fairpool.realisation.level import Level, check_targets
 from fairpool.realisation.mechanism import Mechanism
 from fairpool.realisation.mechanisms import mechanism_of
 from fairpool.realisation.model_reward import ModelReward
+from fairpool.realisation.outlying import OutlyingRow, View, outlying_rows
 from fairpool.tables.arrays import FloatArray, as_count, as_generator
 from fairpool.values import Game, InformationGain
 
@@ -78,6 +80,10 @@ def realise(
             own = game.pool.statistics[i].told
             covered = hidden(posterior, own=own, M=spread.gram(own), value=level.value)
             posterior, price = covered.posterior, covered.price
+        for_evaluation = draws is not None or chosen.for_evaluation
+        exposure = None
+        if level.tau and not for_evaluation:  # otherwise nothing is told, or nothing is handed out
+            exposure = _exposure(game, i, trained=trained[i], level=level, posterior=posterior)
         models.append(
             ModelReward(
                 party=game.names[i],
@@ -86,26 +92,68 @@ def realise(
                 mechanism=chosen,
                 posterior=posterior,
                 holds_inputs_of_others=posterior.shows_rows_of_others(game.pool, i),
-                exposure=_exposure(game, i, posterior=posterior) if level.tau else None,
+                exposure=exposure,
                 covariance_price=price,
-                for_evaluation=draws is not None or chosen.for_evaluation,
+                for_evaluation=for_evaluation,
                 known_noise=rng is not None,
             )
         )
-    return tuple(models)
+    return tuple(_with_outlying_rows(game, models))
 
 
-def _exposure(game: InformationGain, i: int, *, posterior: TrainedPosterior) -> Exposure:
-    """What a file would tell of each other party."""
+def _exposure(
+    game: InformationGain,
+    i: int,
+    *,
+    trained: TrainedPosterior,
+    level: Level,
+    posterior: TrainedPosterior,
+) -> Exposure:
+    """What a file would tell of each other party.
+
+    Args:
+        game: The parties' data.
+        i: The recipient.
+        trained: Its model as trained.
+        level: How much of the others is in it.
+        posterior: Its model as it would be written.
+    """
     rows = {}
     for j, party in enumerate(game.pool.parties):
         if j == i or not len(party):
             continue
         shown = game.pool.rows[j]
         rows[party.name] = len(np.unique(shown.X, axis=0)) if len(shown) else len(party)
-    return Exposure(
+    exposure = Exposure(
         rows=rows,
         weights=posterior.weight_count,
         inputs=game.pool.inputs,
         hidden=posterior.others is not None,
     )
+    if not isinstance(trained, WeightPosterior):
+        return exposure
+    view = View.of(
+        trained,
+        own=game.pool.statistics[i].told,
+        # A mechanism that adds no noise to labels hides none of them.
+        eta=getattr(level, "eta", 0.0),
+        hidden=exposure.hidden,
+    )
+    return replace(exposure, view=view)
+
+
+def _with_outlying_rows(game: InformationGain, models: list[ModelReward]) -> list[ModelReward]:
+    """The rewards, knowing which rows stand out in each, as far as rows can be looked at."""
+    views = {}
+    for model in models:
+        if model.exposure is not None and model.exposure.view is not None:
+            views[model.party] = model.exposure.view
+    if not views:
+        return models
+    assert isinstance(game.model, WeightModel)  # only its rewards have a view
+    outlying: dict[str, dict[str, OutlyingRow]] = {name: {} for name in game.names}
+    for party in game.pool.rows:
+        of_others = {name: view for name, view in views.items() if name != party.name}
+        for recipient, row in outlying_rows(game.model, party, of_others).items():
+            outlying[recipient][party.name] = row
+    return [model.with_outlying(outlying[model.party]) for model in models]

@@ -5,6 +5,7 @@ Everything is checked before it is used.
 
 import hashlib
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from fairpool.model_kinds import Stored, kind_in_file, kind_of
 from fairpool.models import TrainedPosterior
 from fairpool.realisation.encoding_codec import decode_encoding, encode_encoding
 from fairpool.realisation.mechanisms import mechanism_of
-from fairpool.realisation.model_reward import ModelReward
+from fairpool.realisation.model_reward import ModelReward, Update
 from fairpool.stored import number, text
 from fairpool.tables.arrays import FloatArray
 
@@ -37,8 +38,12 @@ KEYS = {
     "model",
     "sha256",
     "mechanism",
+    "updated",
 }
 """What a file's description holds besides the entries of its mechanism, and nothing else."""
+
+MOST_ROWS = 2**53
+"""Beyond, numbers in JSON are not exact."""
 
 DEFAULT_MECHANISM = "label_noise"
 """A file that names no mechanism is of this one."""
@@ -100,6 +105,8 @@ def reward_bytes(reward: ModelReward, *, share_inputs: bool, known_noise: bool =
     }
     if reward.mechanism.name != DEFAULT_MECHANISM:
         description["mechanism"] = reward.mechanism.name
+    if reward.updated is not None:
+        description["updated"] = asdict(reward.updated)
     arrays = {}
     for name, tensor in stored.tensors.items():
         arrays[name] = np.array(tensor, dtype=np.float64, order="C")
@@ -234,6 +241,25 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
         holds_inputs_of_others=d["holds_inputs_of_others"],
         rho=None if d["rho"] is None else number(d["rho"], "rho", least=0, most=1),
         encoding=encoding,
+        updated=_decode_update(d.get("updated")),
+    )
+
+
+def _decode_update(entries: Any) -> Update | None:
+    """What the recipient says it has done; the worth itself is computed from the model."""
+    if entries is None:
+        return None
+    if set(entries) != {"rows", "rows_are_all", "awarded"}:
+        raise RewardFileError(f"it has the unknown update {shown(entries)}")
+    rows = number(entries["rows"], "rows", least=0, most=MOST_ROWS)
+    if not rows.is_integer():
+        raise RewardFileError(f"rows {rows} is not a whole number")
+    if not isinstance(entries["rows_are_all"], bool):
+        raise RewardFileError("rows_are_all must be true or false")
+    return Update(
+        rows=int(rows),
+        rows_are_all=entries["rows_are_all"],
+        awarded=number(entries["awarded"], "awarded", least=0),
     )
 
 

@@ -54,6 +54,11 @@ class NumberTarget:
         """The target itself, and how sure its prediction is."""
         return (self.name, "standard_deviation", "lower_95", "upper_95")
 
+    @property
+    def labels(self) -> "NumberLabels":
+        """Numbers."""
+        return NumberLabels(self.name)
+
     def encode(self, column: pa.ChunkedArray) -> FloatArray:
         """The labels, standardised [m]."""
         y = np.empty(len(column))

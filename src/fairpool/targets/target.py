@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairpool.tables.arrays import FloatArray
+
+if TYPE_CHECKING:  # each knows the other
+    from fairpool.targets.kind import Labels
 
 Score = dict[str, float]
 """How well one model predicts: a number for every one of the target's measures."""
@@ -47,6 +50,11 @@ class Target(Protocol):
     @property
     def type(self) -> pa.DataType:
         """As what the column is read: float64 or string."""
+        ...  # pragma: no cover
+
+    @property
+    def labels(self) -> "Labels":
+        """What its column must hold, in tables that come later."""
         ...  # pragma: no cover
 
     def encode(self, column: pa.ChunkedArray) -> FloatArray:

@@ -1,0 +1,80 @@
+"""`fairpool update`: a party brings its reward up to date with rows of its own."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairpool.cli.options import Json, Quiet
+from fairpool.cli.screen import screen
+
+
+def update(
+    reward: Annotated[Path, typer.Argument(help="Your reward file.", show_default=False)],
+    data: Annotated[
+        Path,
+        typer.Option(
+            help="A CSV or Parquet table of *all* your rows, old and new, with the model's columns"
+            " and the target.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The reward file to write. Default: reward-updated.safetensors beside"
+            " reward.safetensors.",
+            show_default=False,
+        ),
+    ] = None,
+    add: Annotated[
+        bool,
+        typer.Option(
+            "--add", help="The table has new rows alone: add them. Added twice, they count twice."
+        ),
+    ] = False,
+    corrected: Annotated[
+        bool,
+        typer.Option(
+            "--corrected", help="Old rows were corrected or left out: do not look for them."
+        ),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Bring a reward up to date with new rows of your own, without asking the operator.
+
+    Your rows in the reward are replaced by those of the table; what stands for the other parties'
+    data stays as it is, and nothing new of them is needed. Start from the file that the operator
+    gave you: however often that is done, no row counts twice.
+
+    Example: `fairpool update reward.safetensors --data mine.csv --out reward-may.safetensors`
+    """
+    with screen(quiet, as_json) as show:
+        from fairpool.consortium.prediction import refuse_own_files
+        from fairpool.consortium.updating import update_file, updated_name
+        from fairpool.errors import DataError
+        from fairpool.realisation.reward_file import save_reward
+
+        if add and corrected:
+            raise DataError(
+                "--add keeps old rows as they are, and --corrected replaces them; give one of them"
+            )
+        place = updated_name(reward) if out is None else out
+        if place.exists() and not force:
+            raise DataError(f"{place} exists already; give another --out, or --force to replace it")
+        refuse_own_files(place, reward, data)
+        with show.progress() as progress:
+            done = update_file(reward, data, add=add, corrected=corrected, progress=progress)
+        # Whatever the file held of others, its owner had it before.
+        save_reward(done.reward, place, share_inputs=done.before.holds_inputs_of_others)
+        show.warn(done.notes)
+        worth = {"worth_before": done.before.value, "worth": done.reward.value}
+        show.give({"rows": done.rows, "out": str(place), **worth})
+        what = "more rows" if add else "rows"
+        show.say(f"Wrote {place}")
+        show.say(
+            f"With {done.rows} {what} of your own it is worth {done.reward.value:.6g} nats;"
+            f" before, {done.before.value:.6g}"
+        )

@@ -1,0 +1,80 @@
+"""What a party does with its reward when it has more rows: bring it up to date by itself."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairpool.compute.workers import Progress, Workers, no_progress
+from fairpool.consortium.prediction import find_data, look_at_data
+from fairpool.consortium.statistics import summarise_files
+from fairpool.errors import DataError, RewardFileError
+from fairpool.notes import Note
+from fairpool.realisation import ModelReward, load_reward, update
+from fairpool.realisation.update import updatable
+
+OWNER = "rows of your own"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UpdatedReward:
+    """A reward with other rows of its recipient's own.
+
+    Attributes:
+        before: The reward as it was.
+        reward: The reward as it is now.
+        rows: How many rows the table had.
+        notes: What the recipient should know.
+    """
+
+    before: ModelReward
+    reward: ModelReward
+    rows: int
+    notes: tuple[Note, ...] = ()
+
+
+def update_file(
+    reward_file: Path,
+    data: Path,
+    *,
+    add: bool = False,
+    corrected: bool = False,
+    progress: Progress = no_progress,
+) -> UpdatedReward:
+    """The reward of a file, with the rows of a table as its recipient's own.
+
+    Args:
+        reward_file: The model.
+        data: The table, with the model's columns and the target; it may be a folder or a pattern.
+        add: Whether the table has new rows alone, to be added to those before.
+        corrected: Whether rows were corrected or left out.
+        progress: Called as rows are done.
+    """
+    before = load_reward(reward_file)
+    if before.encoding is None:
+        raise DataError(
+            f"{reward_file}: it knows no column names; use fairpool.realisation.update in Python"
+            " instead"
+        )
+    try:
+        model = updatable(before).model  # refused at once, and not after the table was read
+        source = find_data(data, OWNER)
+        seen, notes = look_at_data(source, before.encoding, progress, with_labels=True)
+        if not seen.rows:
+            raise DataError(f"{data}: it has no row; give the rows that the reward shall have")
+        own = summarise_files(
+            before.party,
+            source,
+            encoding=before.encoding,
+            model=model,
+            expected=seen.contents,
+            workers=Workers(progress=progress),
+        )
+        after = update(before, own, add=add, corrected=corrected)
+    except RewardFileError as error:
+        texts = [f"{reward_file}: {problem}" for problem in error.problems]
+        raise RewardFileError(*texts) from None
+    return UpdatedReward(before=before, reward=after, rows=len(own), notes=tuple(notes))
+
+
+def updated_name(reward_file: Path) -> Path:
+    """Where an updated reward goes if nobody says so: beside the one that it is made of."""
+    return reward_file.with_name(f"{reward_file.stem}-updated{reward_file.suffix}")

@@ -1,0 +1,182 @@
+"""A row whose label is far from all others, and which the mean alone gives away.
+
+Whatever the covariance, a recipient knows R mu - q_i of its model's mean mu, R = I + P_i. With
+B the precision that mu was trained with, T = R B^-1, and e_k a label less what the recipient's own
+data predict there, over its noise variance, that is
+
+    R mu - q_i = sum over the others' rows of T a_k e_k
+
+with a_k the rows' whitened features. Where one term t_k = T a_k e_k is longer than all others
+together, the sum points to where that term points, and a search for inputs whose features do finds
+the row. So it is measured what a row makes up of the sum S over its party's rows (others may
+collude), in both ways in which that can be meant:
+
+    share of the length  t_k . S / |S|^2               the others' sum is shorter than t_k
+    share of the square  (t_k . S)^2 / |t_k|^2 |S|^2   S points to t_k, within 45 degrees
+
+Either alone would also refuse what tells nothing, such as many rows in one direction. Where terms
+happen to cancel each other, S is short and points nowhere, so that |S|^2 counts as the sum of all
+|t_k|^2 at least. Noise of variance eta on labels hides a row: its part is added to |S|^2.
+
+The recipient does not know T where the covariance is hidden; a full one tells it, and T is then
+taken to be undone.
+
+The residual is that of the recipient's own model, and not of the one it receives: an outlying label
+pulls the latter towards itself, and the residuals of the rows around it then cancel its own.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from fairpool.linear_algebra.solving import solve
+from fairpool.models import WeightModel, WeightPosterior
+from fairpool.parties import Party, Told
+from fairpool.tables.arrays import FloatArray
+
+NOTICED = 0.5
+"""Of the sum, what one row may make up before the operator is told."""
+
+MOST = 0.75
+"""What it may make up at most.
+
+It is then 1.7 times as long as all others together. Of a party of ten rows with quite ordinary
+labels one makes up more than half every fifth time, by chance and without being found.
+"""
+
+
+class OutlyingRow(NamedTuple):
+    """A row whose label stands out.
+
+    Attributes:
+        place: Where it is, in words.
+        share: How much of the sum it makes up.
+    """
+
+    place: str
+    share: float
+
+
+class Terms(NamedTuple):
+    """Terms of S, as far as they say which row stands out.
+
+    Attributes:
+        parts: What each row makes up of |S|^2, the smaller of both ways [m].
+        squares: Sum of |t_k|^2.
+    """
+
+    parts: FloatArray
+    squares: float
+
+
+class LabelSum(NamedTuple):
+    """What a recipient sees of a party's labels.
+
+    Attributes:
+        own: The weights' mean that the recipient has from its own data [d].
+        T: What terms are smoothed by [d, d]; None: by nothing.
+        S: The sum of the terms [d].
+        noise: E |noise in S|^2.
+    """
+
+    own: FloatArray
+    T: FloatArray | None
+    S: FloatArray
+    noise: float
+
+    def terms(self, A: FloatArray, y: FloatArray, weight: FloatArray | float = 1.0) -> Terms:
+        """Some of the party's rows; their squares add up.
+
+        Args:
+            A: Their whitened features [m, d].
+            y: Their labels less the prior mean [m].
+            weight: What they count in S: one over their noise variances, up to a factor.
+        """
+        t = A * (weight * (y - A @ self.own))[:, None]
+        if self.T is not None:
+            t = t @ self.T.T
+        along = np.maximum(t @ self.S, 0.0)
+        squares = np.einsum("ij,ij->i", t, t)
+        explained = np.divide(along**2, squares, out=np.zeros(len(y)), where=squares > 0)
+        return Terms(np.asarray(np.minimum(along, explained)), float(squares.sum()))
+
+    def share(self, part: float, squares: float) -> float:
+        """How much of S a row makes up, from its part and all rows' squares."""
+        square = max(float(self.S @ self.S), squares) + self.noise
+        return float(part / square) if square > 0 else 0.0
+
+
+class View(NamedTuple):
+    """What a recipient sees of labels.
+
+    Attributes:
+        own: The weights' mean that it has from its own data [d].
+        T: What others' terms are smoothed by [d, d]; None: by nothing that it could not undo.
+        eta: Variance of the noise on labels.
+    """
+
+    own: FloatArray
+    T: FloatArray | None
+    eta: float
+
+    @classmethod
+    def of(cls, trained: WeightPosterior, *, own: Told, eta: float, hidden: bool) -> "View":
+        """Of the recipient of a model.
+
+        Args:
+            trained: The model as it was trained, with its own covariance.
+            own: What the recipient's own data tell.
+            eta: Variance of the noise on the others' labels.
+            hidden: Whether it receives another covariance.
+        """
+        alone = trained.model.posterior_from_moments(own.precision, own.moment, trained.inputs)
+        T = None
+        if hidden:
+            B = trained.factor @ trained.factor.T
+            R = np.eye(len(B)) + own.precision
+            T = solve(B, R).T
+        return cls(own=alone.weights, T=T, eta=eta)
+
+    def label_sum(self, gram: FloatArray, moment: FloatArray, noise: FloatArray) -> LabelSum:
+        """What it sees of a party.
+
+        Args:
+            gram: A^T W A over the party's rows [d, d], W what rows count.
+            moment: A^T W (y - prior mean) [d].
+            noise: A^T W^2 A [d, d]: noise of variance 1 on all labels has this covariance.
+        """
+        S = moment - gram @ self.own
+        if self.T is not None:
+            S = self.T @ S
+            noise = self.T @ noise @ self.T.T
+        return LabelSum(own=self.own, T=self.T, S=S, noise=self.eta * float(np.trace(noise)))
+
+
+def outlying_rows(
+    model: WeightModel, party: Party, views: Mapping[str, View]
+) -> dict[str, OutlyingRow]:
+    """The row of a party that stands out to each recipient, if there is one.
+
+    Args:
+        model: The model.
+        party: Its rows.
+        views: What recipients see, by name.
+    """
+    outlying: dict[str, OutlyingRow] = {}
+    if not len(party):
+        return outlying
+    A = model.whitened_features(party.X)  # once, since it takes longest
+    y = party.y - model.prior_mean_at(party.X)
+    noise = party.noise_of_rows(model.noise_variance)
+    for recipient, view in views.items():
+        # A row of much noise counts little in the sums that the model is trained on.
+        weight = 1 / (noise + view.eta)
+        weighted = A * weight[:, None]
+        seen = view.label_sum(weighted.T @ A, weighted.T @ y, weighted.T @ weighted)
+        terms = seen.terms(A, y, weight)
+        row = int(np.argmax(terms.parts))
+        share = seen.share(terms.parts[row], terms.squares)
+        if share > NOTICED:
+            outlying[recipient] = OutlyingRow(f"row {row} (counting from 0)", share)
+    return outlying
