@@ -9,7 +9,7 @@ from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.sample import encoded_batches
 from fairpool.consortium.tables import Source
 from fairpool.tables.moments import Moments
-from tests.support.projects import prepared, project, table, write
+from tests.support.projects import party_table, prepared, project, table, write
 
 
 def refuse(folder):
@@ -23,7 +23,7 @@ def refuse(folder):
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_scaling_comes_from_the_pooled_training_data(tmp_path, suffix):
     found = prepared(project(tmp_path, suffix=suffix))
-    pooled = pa.concat_tables([table(size, i, 0.4 * i) for i, size in enumerate((40, 25, 30))])
+    pooled = pa.concat_tables([party_table(i, size) for i, size in enumerate((40, 25, 30))])
     x, z, kind = found.encoding.columns
     assert (x.name, z.name, kind.name) == ("x", "z", "kind")
     # Rounded, since it goes into every reward file: scales to two digits, means to a tenth of them.

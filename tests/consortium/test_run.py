@@ -39,6 +39,7 @@ from tests.support.projects import (
     fairpool,
     fairpool_process,
     finished_run,
+    party_table,
     prepared,
     project,
     sha256,
@@ -119,7 +120,7 @@ def test_streamed_summaries_equal_rows_in_memory(tmp_path):
     encoding = run.preparation.encoding
     parties = []
     for i, size in enumerate((40, 25, 30)):
-        data = table(size, i, 0.4 * i)
+        data = party_table(i, size)
         parties.append(fp.Party(f"Party {i}", encoding.encode(data), encoding.encode_target(data)))
     game = fp.InformationGain(run.built.model, parties)
     np.testing.assert_allclose(
@@ -318,7 +319,7 @@ def test_every_run_has_noise_of_its_own_and_keeps_nothing_of_it(tmp_path):
 @pytest.mark.parametrize("kind", ["sparse_gp", "blr", "network"])
 def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind):
     folder = project(tmp_path, model=MODELS[kind][0], rewards=MODELS[kind][1])
-    own = table(25, 1, 0.4).to_pydict()
+    own = party_table(1, 25).to_pydict()
     own["x"][3], own["z"][4], own["y"][5], own["kind"][6] = (
         7.1234567,
         3.7654321,
@@ -417,7 +418,7 @@ def test_bad_labels_and_copies_are_reported(tmp_path):
     first = table(40, 0)
     write(
         tmp_path / "p1.csv",
-        pa.concat_tables([table(25, 1, 0.4), first.slice(0, 6), first.slice(0, 2)]),
+        pa.concat_tables([party_table(1, 25), first.slice(0, 6), first.slice(0, 2)]),
     )
     done = fairpool("run", folder, "--rho", "0.2")
     assert done.returncode == 0, done.stderr
@@ -476,7 +477,7 @@ def test_outliers_and_test_rows_seen_in_training_are_reported(tmp_path):
     own = table(40, 0).to_pydict()
     own["y"][4] = 2000
     write(tmp_path / "p0.csv", pa.table(own))
-    write(tmp_path / "test.csv", table(25, 1, 0.4).slice(0, 10))
+    write(tmp_path / "test.csv", party_table(1, 25).slice(0, 10))
     warnings = " ".join(finished_run(folder, rho=0.1).warnings)
     assert 'p0.csv, line 6, column "y": 2000 is far from all others' in warnings
     assert "10 test row(s) are also among the parties' rows" in warnings
@@ -486,7 +487,7 @@ def test_one_party_cannot_work_out_anothers_rows_from_the_scaling(tmp_path):
     """n * mean - own sum would be the others' sum, were the scaling not rounded."""
     folder = project(tmp_path, sizes=(40, 2), rewards="share_inputs = true")
     run = finished_run(folder, rho=0.2)
-    own, other = table(40, 0)["x"].to_numpy(), table(2, 1, 0.4)["x"].to_numpy()
+    own, other = table(40, 0)["x"].to_numpy(), party_table(1, 2)["x"].to_numpy()
     guess = 42 * run.preparation.encoding.columns[0].mean - own.sum()
     assert abs(guess - other.sum()) > 0.1
     model = run.built.model
@@ -591,7 +592,7 @@ def test_what_learning_warns_of_is_in_the_report_and_not_on_the_screen(tmp_path)
     for i, size in enumerate(
         (40, 25, 30)
     ):  # labels without any noise: the best noise variance is the smallest
-        data = table(size, i, 0.4 * i)
+        data = party_table(i, size)
         write(
             tmp_path / f"p{i}.csv",
             data.set_column(3, "y", pa.array(2 * data["x"].to_numpy() - data["z"].to_numpy())),

@@ -118,7 +118,7 @@ def test_shares_are_those_of_the_definition(name, noise, covariance):
 def test_rows_that_tell_nothing_do_not_stand_out():
     """Features that are all zero, labels that are as predicted, and no rows at all."""
     model = fp.SparseGaussianProcess(RBF(1.0), 0.1, np.zeros((1, 2)))
-    view = View(own=np.zeros(1), T=np.eye(1), eta=0.0)
+    view = View(own=np.zeros(1), W=np.eye(1), eta=0.0)
     far = fp.Party("b", np.full((3, 2), 1e3), [1.0, 2.0, 1e6])
     silent = fp.Party("b", np.zeros((3, 2)), np.zeros(3))
     nobody = fp.Party("b", np.empty((0, 2)), [])

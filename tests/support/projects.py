@@ -83,6 +83,11 @@ SEEDS = {1: 51}
 """Of some parties' tables. With the seed 1, one row would stand out in the others' rewards."""
 
 
+def party_table(i, rows):
+    """What party i of a project has."""
+    return table(rows, SEEDS.get(i, i), 0.4 * i)
+
+
 def project(
     folder,
     extra="",
@@ -94,7 +99,7 @@ def project(
 ):
     """A folder with three parties, test data, and a configuration."""
     for i, size in enumerate(sizes):
-        write(folder / f"p{i}{suffix}", table(size, SEEDS.get(i, i), 0.4 * i))
+        write(folder / f"p{i}{suffix}", party_table(i, size))
     write(folder / f"test{suffix}", table(30, 99))
     parties = "".join(
         f'[[parties]]\nname = "Party {i}"\ndata = "p{i}{suffix}"\n' for i in range(len(sizes))

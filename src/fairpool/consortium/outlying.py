@@ -3,23 +3,25 @@
 Sums over rows, which is all that rewards are made of, do not tell: files are read once more.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairpool.compute.workers import Workers
 from fairpool.consortium.contents import Content, Passage, refuse_changed
 from fairpool.consortium.intake import complete_rows
 from fairpool.consortium.reading import Piece, Reading
-from fairpool.consortium.tables import Place, Source
+from fairpool.consortium.tables import Batch, Place, Source
 from fairpool.encoding import TableEncoding
 from fairpool.models import WeightModel
 from fairpool.parties import PartySummary
 from fairpool.realisation import ModelReward
 from fairpool.realisation.outlying import NOTICED, LabelSum, OutlyingRow
+from fairpool.tables.arrays import FloatArray
 
 BLOCK_VALUES = 1 << 18
 """So many features are made of rows at once: few enough for a processor's cache."""
@@ -50,30 +52,23 @@ class _Task:
 
 
 class _Largest(NamedTuple):
-    """Of some rows, the one that makes up most of what a recipient sees.
+    """Of some rows, the one that makes up most of what a recipient sees, and where it is."""
 
-    Attributes:
-        part: What it makes up.
-        place: Where it is; None: there is no row.
-        squares: Sum of squares over all these rows.
-    """
-
-    part: float = 0.0
-    place: Place | None = None
-    squares: float = 0.0
-
-    def merged(self, other: "_Largest") -> "_Largest":
-        """That of both ones' rows; of equal ones, the first is kept."""
-        squares = self.squares + other.squares
-        if other.part > self.part:
-            return other._replace(squares=squares)
-        return self._replace(squares=squares)
+    part: float
+    place: Place
 
 
 class _Look(NamedTuple):
-    """The row that stands out most, by the recipient's name; and what was read."""
+    """By the recipient's name: the row that stands out, if one may; and what was read."""
 
     largest: dict[str, _Largest]
+    passage: Passage
+
+
+class _Squares(NamedTuple):
+    """By the recipient's name: the sum of the rows' squares; and what was read."""
+
+    sums: dict[str, float]
     passage: Passage
 
 
@@ -116,48 +111,88 @@ def _rows_of(
     assert isinstance(weights, WeightModel)  # only its rewards have a view
     task = _Task(encoding=encoding, model=weights, seen=seen)
     pieces = Piece.of(party.source.files)
-    largest = dict.fromkeys(seen, _Largest())
-    passages = []
     doing = f"looking for labels of {summary.name} that stand out"
+    largest: dict[str, _Largest] = {}
+    passages = []
     for look in workers.map(_look, task, pieces, doing=doing):
         passages.append(look.passage)
         for recipient, found in look.largest.items():
-            largest[recipient] = largest[recipient].merged(found)
+            if recipient not in largest or found.part > largest[recipient].part:
+                largest[recipient] = found
+    refuse_changed(party.source.owner, passages, party.contents)
+    if not largest:
+        return {}
+    # Rarely: all rows' squares, which take longer, for those to whom a row may stand out.
+    task = replace(task, seen={recipient: seen[recipient] for recipient in largest})
+    squares = dict.fromkeys(largest, 0.0)
+    passages = []
+    for piece in workers.map(_square, task, pieces, doing=doing):
+        passages.append(piece.passage)
+        for recipient, more in piece.sums.items():
+            squares[recipient] += more
     refuse_changed(party.source.owner, passages, party.contents)
     rows = {}
-    for recipient, (part, place, squares) in largest.items():
-        share = seen[recipient].share(part, squares)
+    for recipient, (part, place) in largest.items():
+        share = seen[recipient].share(part, squares[recipient])
         if share > NOTICED:
             rows[recipient] = OutlyingRow(str(place), share)
     return rows
 
 
 def _look(task: _Task, piece: Piece) -> _Look:
-    reading = Reading(
+    reading = _reading(task, piece)
+    largest: dict[str, _Largest] = {}
+    for block in _blocks(task, reading):
+        for recipient, seen in task.seen.items():
+            parts = seen.parts(block.A, block.y)
+            row = int(np.argmax(parts))
+            known = largest.get(recipient)
+            if parts[row] > (0.0 if known is None else known.part):
+                place = block.batch.place(int(block.numbers[row]))
+                largest[recipient] = _Largest(float(parts[row]), place)
+    return _Look(largest, reading.passage)
+
+
+def _square(task: _Task, piece: Piece) -> _Squares:
+    reading = _reading(task, piece)
+    sums = dict.fromkeys(task.seen, 0.0)
+    for block in _blocks(task, reading):
+        for recipient, seen in task.seen.items():
+            sums[recipient] += seen.sum_of_squares(block.A, block.y)
+    return _Squares(sums, reading.passage)
+
+
+def _reading(task: _Task, piece: Piece) -> Reading:
+    return Reading(
         piece=piece,
         numbers=task.encoding.labelled_numbers,
         texts=task.encoding.labelled_texts,
     )
+
+
+class _Block(NamedTuple):
+    """Some complete rows: their features [m, d], labels less the prior mean [m], and numbers."""
+
+    A: FloatArray
+    y: FloatArray
+    numbers: NDArray[np.intp]
+    batch: Batch
+
+
+def _blocks(task: _Task, reading: Reading) -> Iterator[_Block]:
     d = len(next(iter(task.seen.values())).own)
     step = max(1024, BLOCK_VALUES // max(d, 1))
-    largest = dict.fromkeys(task.seen, _Largest())
     for batch in reading:
         for start in range(0, batch.columns.num_rows, step):
             table = batch.columns.slice(start, step)
-            numbers = start + np.flatnonzero(complete_rows(table))
-            if not len(numbers):
+            complete = np.flatnonzero(complete_rows(table))
+            if not len(complete):
                 continue
-            table = table.take(numbers - start)
+            table = table.take(complete)
             X = task.encoding.encode(table)
-            A = task.model.whitened_features(X)
-            y = task.encoding.encode_target(table) - task.model.prior_mean_at(X)
-            for recipient, seen in task.seen.items():
-                terms = seen.terms(A, y)
-                row = int(np.argmax(terms.parts))
-                found = _Largest(
-                    part=float(terms.parts[row]),
-                    place=batch.place(int(numbers[row])),
-                    squares=terms.squares,
-                )
-                largest[recipient] = largest[recipient].merged(found)
-    return _Look(largest, reading.passage)
+            yield _Block(
+                A=task.model.whitened_features(X),
+                y=task.encoding.encode_target(table) - task.model.prior_mean_at(X),
+                numbers=start + complete,
+                batch=batch,
+            )

@@ -58,53 +58,58 @@ class OutlyingRow(NamedTuple):
     share: float
 
 
-class Terms(NamedTuple):
-    """Terms of S, as far as they say which row stands out.
-
-    Attributes:
-        parts: What each row makes up of |S|^2, the smaller of both ways [m].
-        squares: Sum of |t_k|^2.
-    """
-
-    parts: FloatArray
-    squares: float
-
-
 class LabelSum(NamedTuple):
     """What a recipient sees of a party's labels.
 
     Attributes:
         own: The weights' mean that the recipient has from its own data [d].
-        T: What terms are smoothed by [d, d]; None: by nothing.
-        S: The sum of the terms [d].
+        W: T^T T, by which terms are measured [d, d]; None: the identity.
+        direction: T^T S [d]: a term t_k has t_k . S = e_k a_k . T^T S.
+        square: |S|^2.
         noise: E |noise in S|^2.
     """
 
     own: FloatArray
-    T: FloatArray | None
-    S: FloatArray
+    W: FloatArray | None
+    direction: FloatArray
+    square: float
     noise: float
 
-    def terms(self, A: FloatArray, y: FloatArray, weight: FloatArray | float = 1.0) -> Terms:
-        """Some of the party's rows; their squares add up.
+    def parts(self, A: FloatArray, y: FloatArray, weight: FloatArray | float = 1.0) -> FloatArray:
+        """What some rows make up of |S|^2, the smaller of both ways [m]; 0 where it is too little.
 
         Args:
             A: Their whitened features [m, d].
             y: Their labels less the prior mean [m].
             weight: What they count in S: one over their noise variances, up to a factor.
         """
-        t = A * (weight * (y - A @ self.own))[:, None]
-        if self.T is not None:
-            t = t @ self.T.T
-        along = np.maximum(t @ self.S, 0.0)
-        squares = np.einsum("ij,ij->i", t, t)
-        explained = np.divide(along**2, squares, out=np.zeros(len(y)), where=squares > 0)
-        return Terms(np.asarray(np.minimum(along, explained)), float(squares.sum()))
+        e = weight * (y - A @ self.own)
+        along = e * (A @ self.direction)
+        parts = np.zeros(len(y))
+        # All terms would take as long as a Gram matrix, for every recipient; few rows need them.
+        long = np.flatnonzero(along > NOTICED * (self.square + self.noise))
+        if len(long):
+            parts[long] = np.minimum(
+                along[long], along[long] ** 2 / self._squares(A[long], e[long])
+            )
+        return parts
+
+    def sum_of_squares(
+        self, A: FloatArray, y: FloatArray, weight: FloatArray | float = 1.0
+    ) -> float:
+        """Sum of |t_k|^2 over some rows, which adds up; see `parts`."""
+        return float(self._squares(A, weight * (y - A @ self.own)).sum())
+
+    def _squares(self, A: FloatArray, e: FloatArray) -> FloatArray:
+        """|t_k|^2 [m]."""
+        measured = A if self.W is None else A @ self.W
+        return np.asarray(e**2 * np.einsum("ij,ij->i", measured, A))
 
     def share(self, part: float, squares: float) -> float:
         """How much of S a row makes up, from its part and all rows' squares."""
-        square = max(float(self.S @ self.S), squares) + self.noise
-        return float(part / square) if square > 0 else 0.0
+        if not part > 0:
+            return 0.0
+        return float(part / (max(self.square, squares) + self.noise))
 
 
 class View(NamedTuple):
@@ -112,12 +117,13 @@ class View(NamedTuple):
 
     Attributes:
         own: The weights' mean that it has from its own data [d].
-        T: What others' terms are smoothed by [d, d]; None: by nothing that it could not undo.
+        W: T^T T [d, d], with T what others' terms are smoothed by; None: by nothing that it could
+            not undo.
         eta: Variance of the noise on labels.
     """
 
     own: FloatArray
-    T: FloatArray | None
+    W: FloatArray | None
     eta: float
 
     @classmethod
@@ -131,26 +137,35 @@ class View(NamedTuple):
             hidden: Whether it receives another covariance.
         """
         alone = trained.model.posterior_from_moments(own.precision, own.moment, trained.inputs)
-        T = None
+        W = None
         if hidden:
             B = trained.factor @ trained.factor.T
             R = np.eye(len(B)) + own.precision
-            T = solve(B, R).T
-        return cls(own=alone.weights, T=T, eta=eta)
+            B_inverse_R = solve(B, R)  # T^T
+            W = B_inverse_R @ B_inverse_R.T
+        return cls(own=alone.weights, W=W, eta=eta)
 
     def label_sum(self, gram: FloatArray, moment: FloatArray, noise: FloatArray) -> LabelSum:
         """What it sees of a party.
 
         Args:
-            gram: A^T W A over the party's rows [d, d], W what rows count.
-            moment: A^T W (y - prior mean) [d].
-            noise: A^T W^2 A [d, d]: noise of variance 1 on all labels has this covariance.
+            gram: A^T D A over the party's rows [d, d], D what rows count.
+            moment: A^T D (y - prior mean) [d].
+            noise: A^T D^2 A [d, d]: noise of variance 1 on all labels has this covariance.
         """
-        S = moment - gram @ self.own
-        if self.T is not None:
-            S = self.T @ S
-            noise = self.T @ noise @ self.T.T
-        return LabelSum(own=self.own, T=self.T, S=S, noise=self.eta * float(np.trace(noise)))
+        sum_of_rows = moment - gram @ self.own
+        direction = sum_of_rows
+        variance = float(np.trace(noise))
+        if self.W is not None:
+            direction = self.W @ sum_of_rows
+            variance = float((self.W * noise).sum())
+        return LabelSum(
+            own=self.own,
+            W=self.W,
+            direction=direction,
+            square=float(sum_of_rows @ direction),
+            noise=self.eta * variance,
+        )
 
 
 def outlying_rows(
@@ -169,14 +184,21 @@ def outlying_rows(
     A = model.whitened_features(party.X)  # once, since it takes longest
     y = party.y - model.prior_mean_at(party.X)
     noise = party.noise_of_rows(model.noise_variance)
+    gram = A.T @ A
+    moment = A.T @ y
     for recipient, view in views.items():
-        # A row of much noise counts little in the sums that the model is trained on.
-        weight = 1 / (noise + view.eta)
-        weighted = A * weight[:, None]
-        seen = view.label_sum(weighted.T @ A, weighted.T @ y, weighted.T @ weighted)
-        terms = seen.terms(A, y, weight)
-        row = int(np.argmax(terms.parts))
-        share = seen.share(terms.parts[row], terms.squares)
+        weight = np.ones(len(y))
+        seen = view.label_sum(gram, moment, gram)
+        if np.ptp(noise):
+            # A row of much noise counts little in the sums that the model is trained on.
+            weight = 1 / (noise + view.eta)
+            weighted = A * weight[:, None]
+            seen = view.label_sum(weighted.T @ A, weighted.T @ y, weighted.T @ weighted)
+        parts = seen.parts(A, y, weight)
+        if not parts.any():
+            continue
+        row = int(np.argmax(parts))
+        share = seen.share(float(parts[row]), seen.sum_of_squares(A, y, weight))
         if share > NOTICED:
             outlying[recipient] = OutlyingRow(f"row {row} (counting from 0)", share)
     return outlying
