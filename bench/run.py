@@ -48,6 +48,7 @@ JOBS = (
     Job("chain"),
     *(Job("sampled", peer) for peer in ("fairpool", "shapiq", "shap")),
     Job("statistics"),
+    Job("reading"),
     Job("memory"),
     Job("scaling"),
 )

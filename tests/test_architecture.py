@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fairpool.columns import COLUMNS
 from fairpool.contributions.registry import CONCEPTS
 from fairpool.model_kinds import KINDS
 from fairpool.realisation.mechanisms import MECHANISMS
@@ -59,14 +60,15 @@ def test_every_seam_is_declared_and_has_its_example(title, text):
 def test_every_seam_of_the_tests_is_on_the_page():
     examples = {path.name for path in (ROOT / "tests/seams").glob("test_*.py")}
     assert examples == set(re.findall(r"tests/seams/(\w+\.py)", PAGE))
-    assert len(SEAMS) == 7
+    assert len(SEAMS) == 8
 
 
 def test_every_registered_variant_lies_beside_its_declaration_and_is_named():
-    for registry in (KINDS, MECHANISMS, CONCEPTS, TARGETS):
+    for registry in (KINDS, MECHANISMS, CONCEPTS, TARGETS, COLUMNS):
         for name, variant in registry.items():
             # A record of functions lies where these do.
-            home = getattr(variant, "measure", getattr(variant, "labels", variant))
+            made_by = getattr(variant, "labels", getattr(variant, "fix", variant))
+            home = getattr(variant, "measure", made_by)
             module = getattr(home, "__self__", home)
             where = getattr(module, "__module__", None) or type(module).__module__
             assert f"`{where}" in PAGE, name

@@ -17,6 +17,7 @@ from distributed import Client
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
+from fairpool.columns import NumberColumn
 from fairpool.compute.checkpoint import Checkpoint
 from fairpool.compute.cluster import open_executor
 from fairpool.compute.workers import Workers
@@ -25,7 +26,6 @@ from fairpool.consortium.tables import Source
 from fairpool.encoding import TableEncoding
 from fairpool.errors import ClusterError
 from fairpool.paper.reproduction import reproduce
-from fairpool.tables.columns import NumberColumn
 from fairpool.targets import NumberTarget
 from tests.support.dask_cluster import cluster
 from tests.support.examples import MODELS, make_parties

@@ -2,9 +2,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from fairpool.columns import CategoryColumn, NumberColumn
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
-from fairpool.tables.columns import CategoryColumn, NumberColumn
 from fairpool.targets import NumberTarget
 
 ENCODING = TableEncoding(

@@ -135,6 +135,7 @@ def collaboration_of(
     mechanism: str | Mechanism = "label_noise",
     covariance: str = "hidden",
     public: FloatArray | None = None,
+    declared: FloatArray | None = None,
 ) -> Collaboration:
     """What `collaborate` does, with notes instead of warnings; the workers keep their own notes."""
     as_generator(rng)  # so that a wrong one is refused before anything is computed
@@ -162,7 +163,13 @@ def collaboration_of(
     rewards = read_only(scheme.rewards(rho))
     check_targets(game, rewards, scheme)
     realised = realise(
-        game, rewards, rng, mechanism=mechanism, covariance=covariance, public=public
+        game,
+        rewards,
+        rng,
+        mechanism=mechanism,
+        covariance=covariance,
+        public=public,
+        declared=declared,
     )
     models = [replace(reward, rho=scheme.rho(rho)) for reward in realised]
     copies = find_duplicates(game.pool.rows).notes

@@ -1,16 +1,22 @@
 """How a table becomes X and y, fixed before any data is valued."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from fairpool.columns import COLUMNS, CategoryColumn, Column, Rules
 from fairpool.errors import DataError
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
-from fairpool.tables.columns import CategoryColumn, NumberColumn, level_counts
+from fairpool.tables.columns import level_counts
+from fairpool.tables.made_up import evenly_spread
 from fairpool.targets import Labels, Target
+
+REASON = "reason"
+"""The column of predictions that says why a row has none."""
 
 
 @dataclass(frozen=True)
@@ -20,10 +26,12 @@ class TableEncoding:
     Attributes:
         columns: The input columns, in order.
         target: What is predicted.
+        ids: Columns that name a row: they are kept through predictions, and never learned from.
     """
 
-    columns: tuple[NumberColumn | CategoryColumn, ...]
+    columns: tuple[Column, ...]
     target: Target
+    ids: tuple[str, ...] = ()
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -35,13 +43,21 @@ class TableEncoding:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The input columns to be read as numbers."""
-        return tuple(column.name for column in self.columns if isinstance(column, NumberColumn))
+        """The input columns that come as numbers; dates do, as days."""
+        return self._read_as("number", "date")
+
+    @property
+    def dates(self) -> tuple[str, ...]:
+        """Those of them that are dates in the tables."""
+        return self._read_as("date")
 
     @property
     def categories(self) -> tuple[str, ...]:
         """The input columns to be read as text."""
-        return tuple(column.name for column in self.columns if isinstance(column, CategoryColumn))
+        return self._read_as("text")
+
+    def _read_as(self, *types: str) -> tuple[str, ...]:
+        return tuple(c.name for c in self.columns if COLUMNS[c.kind].read_as in types)
 
     @property
     def labelled_numbers(self) -> tuple[str, ...]:
@@ -52,6 +68,27 @@ class TableEncoding:
     def labelled_texts(self) -> tuple[str, ...]:
         """The columns to be read as text where labels are needed, too."""
         return with_target(self.categories, self.target, pa.string())
+
+    @property
+    def rules(self) -> dict[str, Rules]:
+        """What is done to the values of each column first, the target's among them."""
+        rules = {column.name: column.rules for column in self.columns}
+        rules[self.target.name] = self.target.rules
+        return rules
+
+    @property
+    def imputed(self) -> frozenset[str]:
+        """The input columns whose missing values are imputed."""
+        return frozenset(column.name for column in self.columns if column.rules.imputes)
+
+    @property
+    def scaling_is_declared(self) -> bool:
+        """Whether the scaling of all columns, and of the target, comes from declared ranges."""
+        scaled = [*self.numbers]
+        if self.target.type == pa.float64():
+            scaled.append(self.target.name)
+        rules = self.rules
+        return all(rules[name].bounds is not None for name in scaled)
 
     def encode(self, table: pa.Table) -> FloatArray:
         """The model's inputs X [m, p], each column contiguous as it is in the table."""
@@ -71,17 +108,26 @@ class TableEncoding:
             start = end
         return block.T
 
+    def unusable(self, table: pa.Table) -> dict[int, dict[str, str]]:
+        """The rows (from 0) for which nothing can be predicted, and why, column by column."""
+        reasons: dict[int, dict[str, str]] = {}
+        for column in self.columns:
+            for row, reason in column.unusable(table[column.name]).items():
+                reasons.setdefault(row, {})[column.name] = reason
+        return reasons
+
     def unknown_levels(self, table: pa.Table) -> list[Note]:
         """One note per column with levels that count as none of the known ones.
 
-        Missing values are refused.
+        Missing values are refused, and numbers that cannot be used.
         """
         notes = []
         for column in self.columns:
-            if isinstance(column, NumberColumn):
-                continue
             values = table[column.name]
-            if values.null_count:
+            if not isinstance(column, CategoryColumn):
+                _refuse_unusable(column, values)
+                continue
+            if values.null_count and not column.rules.imputes:
                 raise DataError(
                     f'column "{column.name}" lacks {values.null_count} value(s); fill them in'
                 )
@@ -96,6 +142,34 @@ class TableEncoding:
     def encode_target(self, table: pa.Table) -> FloatArray:
         """The labels y [m], as the model sees them."""
         return self.target.encode(table[self.target.name])
+
+    def made_up(self) -> FloatArray | None:
+        """Inputs [m, p] that anybody could make up who knows what columns may be.
+
+        They are spread evenly over declared ranges and levels; None if a column has none.
+        """
+        shares = evenly_spread(len(self.columns))
+        table = {}
+        for column, share in zip(self.columns, shares.T, strict=True):
+            values = column.made_up(share)
+            if values is None:
+                return None
+            table[column.name] = values
+        return self.encode(pa.table(table))
+
+
+def _refuse_unusable(column: Column, values: pa.ChunkedArray) -> None:
+    """Refuse values of which nothing can be predicted, naming the first."""
+    for row, reason in column.unusable(values).items():
+        raise DataError(f"row {row} (counting from 0): {reason}; correct it, or leave the row out")
+
+
+def without_tokens(table: pa.Table, rules: Mapping[str, Rules]) -> pa.Table:
+    """A table with nulls in place of values that stand for missing ones."""
+    for place, name in enumerate(table.column_names):
+        if name in rules and rules[name].tokens:
+            table = table.set_column(place, name, rules[name].without_tokens(table[name]))
+    return table
 
 
 def with_target(

@@ -3,6 +3,7 @@ import tomllib
 
 import pytest
 
+from fairpool.consortium.column_sections import ColumnSection
 from fairpool.consortium.configuration import ConfigurationError, known_format, load_configuration
 from fairpool.consortium.example import CONFIGURATION
 from fairpool.consortium.limits import Limits
@@ -34,7 +35,7 @@ def test_the_example_mentions_every_setting():
 
     def keys(section):
         for name, field in section.model_fields.items():
-            yield name
+            yield field.alias or name
             inner = [
                 a
                 for a in (field.annotation, *getattr(field.annotation, "__args__", ()))
@@ -49,12 +50,13 @@ def test_the_example_mentions_every_setting():
 
 def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
     """Each is on a line of its own."""
-    setting = re.compile(r"^# (?=\[\w+\]$|(?!categorical)\w+ = )", re.M)
+    setting = re.compile(r"^# (?=\[[\w.]+\]$|(?!categorical)\w+ = )", re.M)
     values = tomllib.loads(setting.sub("", CONFIGURATION))
     found = FORMAT.model_validate(values)
     given = {key for key, value in values.items() if isinstance(value, dict)}
-    sections = {"model", "public", "test", "rewards", "valuation", "limits"}
+    sections = {"model", "public", "test", "rewards", "valuation", "limits", "reading", "columns"}
     assert given == {"categorical", *sections}
+    assert found.columns["bmi"].model_fields_set == {*ColumnSection.model_fields} - {"levels"}
     for name in ("model", "rewards", "valuation", "limits"):
         assert getattr(found, name).model_fields_set == set(type(getattr(found, name)).model_fields)
     assert found.valuation.contributions == "shapley"

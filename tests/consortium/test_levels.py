@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import fairpool as fp
-from fairpool.tables.columns import CategoryColumn
+from fairpool.columns import CategoryColumn
 from tests.support.projects import (
     LEARNED,
     fairpool,

@@ -161,7 +161,7 @@ def test_reading_stops_where_the_limit_is_passed(tmp_path, monkeypatch):
     limits = Limits(rows=250)
     found = survey(Source("a", (tmp_path / "a.csv",)), columns, Workers(), limits=limits)
     assert found.rows == 300
-    assert len(survey_problems(found, columns, may_miss=False, limits=limits)) == 1
+    assert len(survey_problems(found, columns, limits=limits)) == 1
 
 
 def test_a_small_parquet_file_of_very_many_rows_is_refused_unread(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.example import write_example
+from fairpool.consortium.faults import Columns
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.outliers import FAR, MOST_TOLD, look_for_outliers, outlier_notes
 from fairpool.consortium.surveys import Extreme, Range, RowSample, Survey
@@ -55,7 +56,7 @@ def far_values(*parties, limits=None, public=None):
     surveys = {f"p{i}": surveyed(f"p{i}", values) for i, values in enumerate(parties)}
     if public is not None:
         surveys[PUBLIC] = surveyed(PUBLIC, public)
-    return look_for_outliers(["x0"], surveys, limits or Limits())
+    return look_for_outliers(Columns(number_inputs=("x0",)), surveys, limits or Limits())
 
 
 # One cell of 1e20
@@ -199,7 +200,7 @@ def test_the_operator_reads_no_more_than_some_notes_of_a_party(tmp_path):
     others = surveyed("p0", *columns)
     columns[:, 7] = 50.0
     far = look_for_outliers(
-        [f"x{k}" for k in range(3 * MOST_TOLD)],
+        Columns(number_inputs=tuple(f"x{k}" for k in range(3 * MOST_TOLD))),
         {"p0": others, "p1": surveyed("p1", *columns)},
         Limits(),
     )
@@ -217,7 +218,7 @@ def test_of_many_ruined_columns_some_are_listed():
     columns[:, 7] = 1e30
     with pytest.raises(ConfigurationError, match=r"1e\+30 is far") as caught:
         look_for_outliers(
-            [f"x{k}" for k in range(3 * MOST_TOLD)],
+            Columns(number_inputs=tuple(f"x{k}" for k in range(3 * MOST_TOLD))),
             {"p0": others, "p1": surveyed("p1", *columns)},
             Limits(),
         )

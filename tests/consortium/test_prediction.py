@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import fairpool as fp
+from fairpool.columns import NumberColumn
 from fairpool.consortium.prediction import describe_reward, predict_file
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError, RewardFileError
 from fairpool.models import KernelPosterior
 from fairpool.realisation.reward_file import reward_bytes
-from fairpool.tables.columns import NumberColumn
 from fairpool.targets import NumberTarget
 from tests.support.examples import MODELS, P, make_parties
 from tests.support.projects import fairpool

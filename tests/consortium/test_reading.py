@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fairpool as fp
+from fairpool.columns import NumberColumn
 from fairpool.compute.workers import Workers
 from fairpool.consortium import reading
 from fairpool.consortium.contents import Content, contents_of
@@ -27,7 +28,6 @@ from fairpool.consortium.tables import Source
 from fairpool.consortium.valuation import value
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
-from fairpool.tables.columns import NumberColumn
 from fairpool.targets import NumberLabels, NumberTarget
 from tests.support.projects import (
     MODELS,

@@ -1,4 +1,5 @@
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
+from fairpool.columns import CategoryColumn, NumberColumn, Rules
 from fairpool.compute.workers import Workers
 from fairpool.consortium import reading, statistics
 from fairpool.consortium.faults import Columns
@@ -20,7 +22,6 @@ from fairpool.consortium.statistics import summarise_files
 from fairpool.consortium.tables import Source
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
-from fairpool.tables.columns import CategoryColumn, NumberColumn
 from fairpool.targets import NumberLabels, NumberTarget
 from tests.support.examples import COVARIANCE, INDUCING, P, network
 from tests.support.projects import write
@@ -217,7 +218,7 @@ def test_what_is_missing_or_infinite_is_named_by_its_row_in_the_file(tmp_path, m
         content.set_column(2, "z", pa.array(z)), tmp_path / "a.parquet", row_group_size=10
     )
     source = Source("a", (tmp_path / "a.parquet",))
-    [problem] = survey_problems(survey(source, COLUMNS, Workers()), COLUMNS, may_miss=False)
+    [problem] = survey_problems(survey(source, COLUMNS, Workers()), COLUMNS)
     assert "2 missing value(s) (z 2)" in problem
     assert 'row 71, column "z"' in problem
     z[75] = -np.inf
@@ -226,7 +227,8 @@ def test_what_is_missing_or_infinite_is_named_by_its_row_in_the_file(tmp_path, m
     )
     with ThreadPoolExecutor(2) as pool:
         found = survey(source, COLUMNS, Workers(pool))
-    [problem] = survey_problems(found, COLUMNS, may_miss=True)
+    may_miss = replace(COLUMNS, rules={"z": Rules(missing="drop")})
+    [problem] = survey_problems(found, may_miss)
     assert 'row 76, column "z": -inf is infinite' in problem
     with pytest.raises(
         DataError, match=r"a\.parquet: a value is infinite, or too large to be squared; correct it"
@@ -239,7 +241,7 @@ def test_levels_are_counted_over_all_pieces(tmp_path, monkeypatch):
     content = frame(120, 0).set_column(1, "kind", pa.array([f"level {k}" for k in range(120)]))
     pq.write_table(content, tmp_path / "a.parquet", row_group_size=40)
     found = survey(Source("a", (tmp_path / "a.parquet",)), COLUMNS, Workers())
-    [problem] = survey_problems(found, COLUMNS, may_miss=False)
+    [problem] = survey_problems(found, COLUMNS)
     assert 'a: the categorical column "kind" has more than 100 levels' in problem
 
 

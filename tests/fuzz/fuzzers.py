@@ -26,6 +26,7 @@ from fairpool.compute.checkpoint import Checkpoint
 from fairpool.errors import FairpoolError
 from fairpool.realisation import reward_file
 from tests.fuzz.mutations import HOSTILE_NUMBERS, HOSTILE_TEXTS, damaged, with_other_values
+from tests.support.dialects import packed, text_file, workbook
 from tests.support.examples import MODELS as MODELS_OF_LIBRARY
 from tests.support.examples import make_parties
 from tests.support.projects import MODELS, fairpool, project, table, written_run
@@ -117,6 +118,42 @@ def prediction_table(folder: Path, rng: random.Random) -> None:
     judge_reward(folder, some_reward(rng.choice([*MODELS])), rng, hostile_table=True)
 
 
+def dialects(folder: Path, rng: random.Random) -> None:
+    """A party's table in another dialect, packed or in a workbook, with damage or other cells."""
+    file = project_in_dialect(folder, rng)
+    content = file.read_bytes()
+    if rng.random() < 0.5:
+        file.write_bytes(damaged(content, rng))
+    else:
+        settings = folder / "collaboration.toml"
+        settings.write_text(as_toml(with_other_values(tomllib.loads(settings.read_text()), rng)))
+    judge_project(folder, rng)
+
+
+def reward_deliveries(folder: Path, rng: random.Random) -> None:
+    """A reward file that says something else of how its party's tables come."""
+    content = some_reward("blr")
+    tensors = {name: array.copy() for name, array in safetensors.numpy.load(content).items()}
+    length = int.from_bytes(content[:8], "little")
+    description = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["fairpool"])
+    delivery = {
+        "reading": {"separator": ",", "decimal": ".", "encoding": "cp1252", "missing": ["-"]},
+        "columns": [
+            {"name": "x", "named": "x", "own_unit": "inch", "unit": "mm"},
+            {"name": "z", "date_format": "%d.%m.%Y"},
+            {"name": "kind", "constant": "red"},
+        ],
+    }
+    description["delivery"] = with_other_values(delivery, rng)
+    try:
+        description["sha256"] = reward_file._digest(description, tensors)
+        text = json.dumps(description)
+    except ValueError:  # what JSON does not know, such as infinity
+        return
+    metadata = {"fairpool": text.encode("utf-8", "replace").decode()}
+    judge_reward(folder, safetensors.numpy.save(tensors, metadata=metadata), rng)
+
+
 def summaries(folder: Path, rng: random.Random) -> None:
     """Sums that somebody made up: they are refused, or give finite values."""
     model, parties = MODELS_OF_LIBRARY["blr"], make_parties([6, 9, 7], rng.randrange(1000))
@@ -165,6 +202,8 @@ FUZZERS = (
     reward_bytes,
     reward_values,
     prediction_table,
+    dialects,
+    reward_deliveries,
     summaries,
     checkpoints,
 )
@@ -178,6 +217,39 @@ def small_project(folder: Path, kind: str = "blr", suffix: str = ".csv") -> Path
     model, rewards = MODELS[kind]
     model = model.replace("[8, 5]", "[3]")
     return project(folder, model=model, suffix=suffix, sizes=(14, 12, 11), rewards=rewards)
+
+
+def project_in_dialect(folder: Path, rng: random.Random) -> Path:
+    """A project whose first party has its table in its own way; its file."""
+    small_project(folder)
+    columns = table(14, 0).to_pydict()
+    columns |= {"day": [19000.0 + 40 * k for k in range(14)]}
+    own = {"X": columns.pop("x"), **columns}
+    dialect = {"separator": rng.choice(";\t|"), "decimal": ","}
+    if rng.random() < 0.5:
+        dialect["thousands"] = rng.choice((".", "'", " "))
+    encoding = rng.choice(("utf-8", "cp1252", "utf-16"))
+    form = rng.choice(("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y"))
+    kind = rng.choice(("csv", "csv.gz", "xlsx"))
+    content = text_file(own, **dialect, encoding=encoding, dates=("day",), form=form)
+    if kind == "csv.gz":
+        content = packed(content)
+    elif kind == "xlsx":
+        content = workbook(own, dates=("day",))
+    file = folder / f"own.{kind}"
+    file.write_bytes(content)
+    others = {name: {"constant": "2024-01-01"} for name in ("day",)}
+    tree = tomllib.loads((folder / "collaboration.toml").read_text())
+    tree["columns"] = {"x": {"unit": "mm"}, "day": {"kind": "date"}}
+    tree["parties"][0] |= {
+        "data": file.name,
+        "reading": dialect | {"encoding": encoding},
+        "columns": {"x": {"named": "X", "from": "inch"}},
+    }
+    for party in (*tree["parties"][1:], tree["test"]):
+        party["columns"] = others
+    (folder / "collaboration.toml").write_text(as_toml(tree))
+    return file
 
 
 @cache

@@ -11,13 +11,13 @@ import pytest
 from scipy.stats import norm
 
 import fairpool as fp
+from fairpool.columns import NumberColumn, Rules
 from fairpool.consortium.configuration import load_configuration
 from fairpool.consortium.scrutiny import residual_notes
 from fairpool.encoding import TableEncoding
 from fairpool.errors import ConfigurationError
 from fairpool.keys import Key
 from fairpool.report.scores import score_models
-from fairpool.tables.columns import NumberColumn
 from fairpool.targets import TARGETS, Measure, NumberLabels, NumberTarget, TargetKind
 from tests.support.projects import fairpool, finished_run, project, table
 from tests.support.projects import write as write_table
@@ -33,6 +33,7 @@ class YesNoTarget:
 
     kind = "yes_no"
     type = pa.string()
+    rules = Rules()
     likely_errors = "answers that were exchanged"
     measures = (
         Measure(
@@ -46,10 +47,6 @@ class YesNoTarget:
     @property
     def prediction_columns(self):
         return (self.name, "probability")
-
-    @property
-    def labels(self):
-        return YesNoLabels(self.name, self.yes, self.no)
 
     def encode(self, column):
         is_yes = pc.cast(pc.equal(column, self.yes), pa.float64())
@@ -119,6 +116,7 @@ def word(value):
 YES_NO = TargetKind(
     name="yes_no",
     labels=lambda settings: YesNoLabels(settings.column, settings.yes, settings.no),
+    more_labels=lambda target: YesNoLabels(target.name, target.yes, target.no),
     decode=YesNoTarget.of_entries,
     keys={
         "yes": Key(type=str, default="yes", check=word),
@@ -307,7 +305,13 @@ def test_a_column_alone_is_a_number(tmp_path):
 def test_a_key_of_a_target_is_declared_once(tmp_path, monkeypatch):
     for name in ("yes", "kind"):
         keys = {name: Key(type=str, default="", check=str)}
-        other = TargetKind(name="other", labels=NumberLabels, decode=YES_NO.decode, keys=keys)
+        other = TargetKind(
+            name="other",
+            labels=NumberLabels,
+            more_labels=NumberLabels,
+            decode=YES_NO.decode,
+            keys=keys,
+        )
         monkeypatch.setitem(TARGETS, "other", other)
         with pytest.raises(TypeError, match=f'"other" declares the key "{name}"'):
             load_configuration(project(tmp_path))
@@ -325,7 +329,10 @@ class PositiveLabels(NumberLabels):
 def test_numbers_that_a_target_refuses_are_told_and_others_are_not(tmp_path, monkeypatch):
     """A value that is no number must not be told as the zero that is read in its place."""
     kind = TargetKind(
-        name="positive", labels=PositiveLabels.of_settings, decode=NumberTarget.of_entries
+        name="positive",
+        labels=PositiveLabels.of_settings,
+        more_labels=PositiveLabels.of_target,
+        decode=NumberTarget.of_entries,
     )
     monkeypatch.setitem(TARGETS, "positive", kind)
     folder = project(tmp_path)

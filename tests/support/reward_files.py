@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import fairpool as fp
+from fairpool.columns import CategoryColumn, NumberColumn
 from fairpool.encoding import TableEncoding
 from fairpool.realisation import update
 from fairpool.realisation.reward_file import VERSION, reward_bytes
-from fairpool.tables.columns import CategoryColumn, NumberColumn
 from fairpool.targets import NumberTarget
 
 FOLDER = Path(__file__).parent.parent / "data" / "rewards"

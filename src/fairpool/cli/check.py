@@ -1,22 +1,34 @@
 """`fairpool check`: look at everything, compute nothing."""
 
 from fairpool.cli.options import Folder, Json, Quiet
-from fairpool.cli.screen import screen, show_preparation
+from fairpool.cli.screen import screen, show_columns, show_preparation
+from fairpool.errors import FairpoolError
 
 
 def check(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
     """Look at configuration and data, compute nothing, and list every problem at once.
 
+    A table shows every column at every party, so that one sees what does not fit; a question in it
+    is a party whose unit seems to be another than the others'.
+
     Example: `fairpool check my-project`
+
+    Example: `fairpool check my-project --json > columns.json`
     """
     with screen(quiet, as_json) as show:
         from fairpool.compute.workers import Workers
-        from fairpool.consortium.preparation import prepare
+        from fairpool.consortium.column_table import as_plain
+        from fairpool.consortium.preparation import conclude, examine
         from fairpool.consortium.request import RunRequest
 
         request = RunRequest(configuration=folder)
         with show.progress() as progress:
-            preparation = prepare(request, Workers(progress=progress))
+            examination = examine(request, Workers(progress=progress))
+        show_columns(show, examination.table)
+        try:
+            preparation = conclude(examination)
+        except FairpoolError as error:
+            show.refuse(error, {"columns": as_plain(examination.table)})
         sections = preparation.configuration.parties
         rows = {}
         for section, survey in zip(sections, preparation.parties, strict=True):
@@ -26,6 +38,7 @@ def check(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
                 "parties": rows,
                 "features": preparation.encoding.features,
                 "warnings": preparation.warnings,
+                "columns": as_plain(examination.table),
             }
         )
         show_preparation(show, preparation, rows)

@@ -13,19 +13,31 @@ def predict(
     reward: Annotated[Path, typer.Argument(help="A reward file.", show_default=False)],
     data: Annotated[
         Path,
-        typer.Option(help="A CSV or Parquet table with the model's columns.", show_default=False),
+        typer.Option(
+            help="A table with the model's columns, as your own tables for the collaboration had"
+            " them: separator, headers, units.",
+            show_default=False,
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option(help="A CSV file to write. Default: print.", show_default=False)
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    as_agreed: Annotated[
+        bool,
+        typer.Option(
+            "--as-agreed",
+            help="The table has the collaboration's column names and units, as a plain CSV or"
+            " Parquet file.",
+        ),
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Predict with a reward: mean, standard deviation and 95% interval per row.
 
-    The numbers are in the target's own units. A level of a category that the model does not know is
-    treated as none of the known ones; standard error says so.
+    The numbers are in the target's own units. A row with a value that is missing or cannot be used
+    has no prediction, and a column "reason" says why. Columns that name the rows come first.
 
     Example: `fairpool predict reward.safetensors --data patients.csv --out predictions.csv`
     """
@@ -41,7 +53,7 @@ def predict(
                 )
             refuse_own_files(out, reward, data)
         with show.progress() as progress:
-            predictions = predict_file(reward, data, progress)
+            predictions = predict_file(reward, data, progress, as_agreed=as_agreed)
         if out is not None:
             write_atomically(out, as_csv(predictions).encode(), mode=READABLE)
         show.warn(predictions.notes)

@@ -9,23 +9,31 @@ that computes) is imported where it is used.
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from fairpool.errors import FairpoolError, is_printable, printable
+from fairpool.errors import FairpoolError, few, is_printable, printable
 from fairpool.notes import Note
 
 if TYPE_CHECKING:
+    from fairpool.consortium.column_table import ColumnCell, ColumnSummary
     from fairpool.consortium.preparation import Preparation
     from fairpool.consortium.run import Run
 
 MOST_SENTENCES = 24
 """Of more parties, the terminal shows the table alone; the report has a sentence for each."""
+
+MOST_COLUMNS = 40
+MOST_OWNERS = 24
+"""Of more columns or owners, the terminal shows the first ones; --json has all."""
+
+SHOWN_LEVELS = 6
+"""So many levels of a column are shown."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,13 @@ class Screen:
         """Print for a program, if asked to."""
         if self.as_json:
             print(_as_json(result))
+
+    def refuse(self, error: FairpoolError, seen: Mapping[str, Any]) -> NoReturn:
+        """End the command with an error, and with what was seen, for a program."""
+        if self.as_json:
+            print(_as_json({"errors": list(error.problems), **seen}))
+            raise typer.Exit(2)
+        raise error
 
     @contextmanager
     def progress(self) -> Iterator[Any]:
@@ -221,3 +236,63 @@ def show_preparation(show: Screen, preparation: "Preparation", rows: dict[str, i
     for warning in preparation.warnings:
         show.say(f"Warning: {warning}")
     show.say("No problem found.")
+
+
+def show_columns(show: Screen, table: Sequence["ColumnSummary"]) -> None:
+    """Every column at every party, one below the other, so that one sees what does not fit."""
+    if show.quiet or show.as_json or not table:
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    drawn = Table(title="Columns by party", box=SIMPLE_HEAD, pad_edge=False)
+    drawn.add_column("column", overflow="fold")
+    drawn.add_column("party", overflow="fold")
+    drawn.add_column("median", justify="right", no_wrap=True)
+    drawn.add_column("middle half, or levels")
+    drawn.add_column("missing", justify="right", no_wrap=True)
+    asks = any(summary.suspicions for summary in table)
+    if asks:
+        drawn.add_column("unit?")
+    for summary in table[:MOST_COLUMNS]:
+        _draw_column(drawn, summary, asks=asks)
+    show.say(drawn)
+    more = len(table) - MOST_COLUMNS
+    if more > 0:
+        show.say(f"and {more} more column(s); --json lists all")
+
+
+def _draw_column(drawn: Any, summary: "ColumnSummary", *, asks: bool) -> None:
+    """A row for each owner, with the column's name in the first and its kind in the second."""
+    from rich.text import Text
+
+    cells = summary.cells[:MOST_OWNERS]
+    labels = [summary.name, f"  {summary.kind}", *[""] * len(cells)]
+    if len(cells) == 1:
+        labels[0] += f" ({summary.kind})"
+    for number, cell in enumerate(cells):
+        texts = [labels[number], cell.owner, *_cell_texts(cell, summary)]
+        if asks:
+            texts.append(cell.question)
+        drawn.add_row(
+            *(Text(printable(text)) for text in texts),
+            style="bold" if cell.question else None,
+            end_section=number == len(cells) - 1,
+        )
+    more = len(summary.cells) - len(cells)
+    if more > 0:
+        drawn.add_row("", Text(f"and {more} more"), end_section=True)
+
+
+def _cell_texts(cell: "ColumnCell", summary: "ColumnSummary") -> list[str]:
+    """Median, middle half or levels, and the share of missing values."""
+    median = ""
+    levels = [f"{level} {count}" for level, count in cell.levels]
+    values = few(levels, SHOWN_LEVELS)
+    if cell.quartiles is not None:
+        median = summary.shown(cell.quartiles.median)
+        values = f"{summary.shown(cell.quartiles.low)} to {summary.shown(cell.quartiles.high)}"
+    missing = ""
+    if cell.missing:
+        missing = "under 1%" if cell.missing < 0.01 else f"{cell.missing:.0%}"
+    return [median, values, missing]

@@ -39,6 +39,14 @@ def update(
             "--corrected", help="Old rows were corrected or left out: do not look for them."
         ),
     ] = False,
+    as_agreed: Annotated[
+        bool,
+        typer.Option(
+            "--as-agreed",
+            help="The table has the collaboration's column names and units, as a plain CSV or"
+            " Parquet file.",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -66,7 +74,14 @@ def update(
             raise DataError(f"{place} exists already; give another --out, or --force to replace it")
         refuse_own_files(place, reward, data)
         with show.progress() as progress:
-            done = update_file(reward, data, add=add, corrected=corrected, progress=progress)
+            done = update_file(
+                reward,
+                data,
+                add=add,
+                corrected=corrected,
+                as_agreed=as_agreed,
+                progress=progress,
+            )
         # Whatever the file held of others, its owner had it before.
         save_reward(done.reward, place, share_inputs=done.before.holds_inputs_of_others)
         show.warn(done.notes)

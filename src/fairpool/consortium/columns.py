@@ -1,15 +1,18 @@
 """Which columns of the tables are used: as the configuration lists them, or all that are shared."""
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from fairpool.consortium.column_plan import ColumnPlan
 from fairpool.consortium.configuration import Configuration
 from fairpool.consortium.fault_texts import plain_name, quoted
 from fairpool.consortium.faults import Columns
 from fairpool.consortium.surveys import Survey
-from fairpool.consortium.tables import MISSING, is_parquet
+from fairpool.consortium.tables import is_parquet
 from fairpool.errors import cut, few
+from fairpool.tables.dialect import MISSING
 
 UNNAMED = re.compile(r"\s*|Unnamed: \d+(_level_\d+)?|__index_level_\d+__")
 """Columns without a name, and what pandas calls them: mostly the row numbers that it wrote."""
@@ -21,18 +24,15 @@ FEWEST_COUNTED = 3
 """Of fewer rows, a column that counts them may be chance."""
 
 
-def choose_features(
-    configuration: Configuration, heads: dict[Path, tuple[str, ...]]
-) -> tuple[str, ...]:
+def choose_features(plan: ColumnPlan, heads: dict[Path, tuple[str, ...]]) -> tuple[str, ...]:
     """The input columns: as listed, or those that all parties' files have.
 
     Args:
-        configuration: What the operator decided.
+        plan: What is wanted of columns.
         heads: The columns of every party's files; those of the first decide on the order.
     """
-    if configuration.features is not None:
-        listed = dict.fromkeys(configuration.features)  # each once, in the same order
-        return tuple(name for name in listed if name != configuration.target.column)
+    if plan.features is not None:
+        return tuple(name for name in plan.features if plan.may_be_input(name))
     if not heads:
         return ()
     first, *others = heads.values()
@@ -40,29 +40,32 @@ def choose_features(
     features = []
     for name in first:
         shared = all(name in names for names in of_others)
-        if shared and name != configuration.target.column and not UNNAMED.fullmatch(name):
+        if shared and plan.may_be_input(name) and not UNNAMED.fullmatch(name):
             features.append(name)
     return tuple(features)
 
 
-def wanted_columns(configuration: Configuration, features: Sequence[str]) -> Columns:
+def wanted_columns(plan: ColumnPlan, features: Sequence[str]) -> Columns:
     """How the features and the target are to be read."""
-    categorical = {*configuration.categorical}
-    texts = tuple(name for name in features if name in categorical)
-    numbers = tuple(name for name in features if name not in categorical)
+    inputs = [plan.column(name) for name in features]
+    rules = {column.name: column.rules for column in inputs}
+    rules[plan.target.name] = plan.column(plan.target.name).rules
     levels = {}
-    if isinstance(configuration.categorical, dict):
-        levels = {name: tuple(configuration.categorical[name]) for name in texts}
+    for column in inputs:
+        if column.levels is not None:
+            levels[column.name] = column.levels
     return Columns(
-        number_inputs=numbers,
-        text_inputs=texts,
-        target=configuration.labels,
+        number_inputs=tuple(c.name for c in inputs if c.read_as in ("number", "date")),
+        text_inputs=tuple(c.name for c in inputs if c.read_as == "text"),
+        target=plan.target,
+        dates=tuple(c.name for c in inputs if c.read_as == "date"),
         levels=levels,
+        rules=rules,
     )
 
 
 def column_problems(
-    configuration: Configuration, features: Sequence[str], files: Sequence[Path]
+    configuration: Configuration, features: Sequence[str], heads: dict[Path, tuple[str, ...]]
 ) -> list[str]:
     """What the configuration says of columns, and cannot be."""
     if not features:
@@ -70,16 +73,40 @@ def column_problems(
             "no column is shared by all parties; name the features, and give all files those"
             " columns"
         ]
+    plan = configuration.plan
     known = {*features}
-    problems = []
-    for name in configuration.categorical:
-        if name not in known:
-            listed = few([cut(feature) for feature in features], 20)
-            problems.append(f'categorical: "{cut(name)}" is not one of the features ({listed})')
-    if isinstance(configuration.categorical, dict) and not all(is_parquet(file) for file in files):
-        for name, levels in configuration.categorical.items():
-            problems += _levels_that_are_missing_values(name, levels)
+    listed = few([cut(feature) for feature in features], 20)
+    problems = [
+        f'categorical: "{cut(name)}" is not one of the features ({listed})'
+        for name in configuration.categorical
+        if name not in known
+    ]
+    problems += _sections_in_vain(configuration, features, heads)
+    if not all(is_parquet(file) for file in heads):
+        for column in plan.said.values():
+            problems += _levels_that_are_missing_values(column.name, column.levels or ())
     return problems
+
+
+def _sections_in_vain(
+    configuration: Configuration, features: Sequence[str], heads: dict[Path, tuple[str, ...]]
+) -> Iterator[str]:
+    """Sections of columns that nobody has, or that are no inputs though they should be."""
+    plan = configuration.plan
+    in_files = {name for names in heads.values() for name in names}
+    for name in configuration.columns:
+        where = f"[columns.{cut(name)}]"
+        if name not in in_files:
+            near = difflib.get_close_matches(name, sorted(in_files), n=1)
+            hint = "correct its name"
+            if near:
+                hint = f'did you mean "{cut(near[0])}"?'
+            yield f"{where}: no file has such a column; {hint}"
+        elif plan.features is None and plan.may_be_input(name) and name not in features:
+            yield (
+                f"{where}: not all parties have this column, so that it is no input; list the"
+                ' features, or give it role = "ignore"'
+            )
 
 
 def _levels_that_are_missing_values(name: str, levels: Sequence[str]) -> list[str]:
@@ -92,12 +119,12 @@ def _levels_that_are_missing_values(name: str, levels: Sequence[str]) -> list[st
 
 
 def unused_warnings(
-    configuration: Configuration, features: Sequence[str], heads: dict[Path, tuple[str, ...]]
+    plan: ColumnPlan, features: Sequence[str], heads: dict[Path, tuple[str, ...]]
 ) -> list[str]:
     """Every column that is left out though nobody said so, and why."""
-    if configuration.features is not None:
+    if plan.features is not None:
         return []
-    used = {*features, configuration.target.column}
+    used = {*features, *plan.said}
     unused: dict[str, list[str]] = {}
     for file, names in heads.items():
         for name in dict.fromkeys(names):
@@ -142,10 +169,10 @@ def _unused_warning(name: str, files: Sequence[str]) -> str:
 
 
 def row_number_warnings(
-    configuration: Configuration, features: Sequence[str], parties: Sequence[Survey]
+    plan: ColumnPlan, features: Sequence[str], parties: Sequence[Survey]
 ) -> list[str]:
     """Columns that nobody listed, and that only count the rows of every file."""
-    if configuration.features is not None:
+    if plan.features is not None:
         return []
     warnings = []
     for name in features:

@@ -13,14 +13,22 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainValidator,
     ValidationError,
     create_model,
 )
 
+from fairpool.consortium.column_plan import ColumnPlan, plan_problems
+from fairpool.consortium.column_sections import ColumnSection, MissingSection, OwnColumnSection
 from fairpool.consortium.limits import Limits, beyond
+from fairpool.consortium.reading_sections import (
+    ReadingSection,
+    SourceSection,
+    delivery_of,
+    delivery_problems,
+)
+from fairpool.consortium.section import Section, Text, one_of
 from fairpool.contributions import concept_of
 from fairpool.contributions.registry import settings_without_meaning
 from fairpool.errors import ConfigurationError, cut, is_printable, shown
@@ -28,6 +36,7 @@ from fairpool.keys import Key
 from fairpool.model_kinds import KINDS, ModelKind
 from fairpool.realisation import MECHANISMS
 from fairpool.rewards.scheme import WORDS
+from fairpool.tables.delivery import Delivery
 from fairpool.targets import TARGETS, Labels, TargetKind
 from fairpool.values import EXACT_LIMIT
 
@@ -35,7 +44,6 @@ FILE_NAME = "collaboration.toml"
 LONGEST_NAME = 100
 LEAST_NOISE, MOST_NOISE = 1e-12, 1e12
 """Of the noise variance, in units of the standardised target: beyond, it is a slip of the pen."""
-Text = Annotated[str, Field(min_length=1)]
 Name = Annotated[str, AfterValidator(lambda name: _plain(name))]
 
 
@@ -85,26 +93,11 @@ def _listed_twice(listed: Sequence[str], what: str) -> list[str]:
     return [f'{what} "{cut(name)}" is listed twice; leave one of them out' for name in twice]
 
 
-class Section(BaseModel):
-    """A table of the file: unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
 SectionType = TypeVar("SectionType", bound=Section)
 
 
 def _kind(name: str) -> str:
-    return _one_of(name, list(KINDS))
-
-
-def _one_of(name: str, known: Sequence[str]) -> str:
-    """A name that is known; any other is refused with the one that was probably meant."""
-    if name in known:
-        return name
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f'did you mean "{near[0]}"? There are' if near else "give one of"
-    raise ValueError(f"{shown(name)} is not allowed; {hint} {', '.join(known)}")
+    return one_of(name, list(KINDS))
 
 
 def _keys_without_meaning(
@@ -146,7 +139,7 @@ class ModelSection(Section):
 
 
 def _target_kind(name: str) -> str:
-    return _one_of(name, list(TARGETS))
+    return one_of(name, list(TARGETS))
 
 
 class TargetSection(Section):
@@ -164,14 +157,12 @@ def _in_full(target: object) -> object:
     return target if isinstance(target, dict) else {"column": target}
 
 
-class DataSection(Section):
-    """[public] and [test]: a CSV or Parquet file, a folder of them, or a glob."""
-
-    data: Text
+class DataSection(SourceSection):
+    """[public] and [test]: where the data are, and how they are read."""
 
 
 def _mechanism(name: str) -> str:
-    return _one_of(name, list(MECHANISMS))
+    return one_of(name, list(MECHANISMS))
 
 
 class RewardsSection(Section):
@@ -210,11 +201,10 @@ class ValuationSection(Section):
         ]
 
 
-class PartySection(Section):
-    """[[parties]]: one party's name and data."""
+class PartySection(SourceSection):
+    """[[parties]]: one party's name and data, and how these are read."""
 
     name: Name
-    data: Text
 
 
 class Configuration(Section):
@@ -223,8 +213,12 @@ class Configuration(Section):
     name: Name = "Collaboration"
     target: Annotated[TargetSection, BeforeValidator(_in_full)]
     features: Annotated[list[Text], Field(min_length=1)] | None = None
-    categorical: list[Text] | dict[Text, Annotated[list[Text], Field(min_length=1)]] = []
-    missing: Literal["error", "drop"] = "error"
+    categorical: list[Text] | dict[Text, Annotated[list[Text], Field(min_length=1)]] = Field(
+        default_factory=list
+    )
+    missing: Literal["error", "drop", "impute"] = "error"
+    reading: ReadingSection = ReadingSection()
+    columns: dict[Text, ColumnSection] = Field(default_factory=dict)
     model: ModelSection = ModelSection()
     public: DataSection | None = None
     test: DataSection | None = None
@@ -234,9 +228,49 @@ class Configuration(Section):
     parties: Annotated[list[PartySection], Field(min_length=1)]
 
     @property
+    def plan(self) -> ColumnPlan:
+        """What is wanted of every column."""
+        return ColumnPlan.of(
+            target=self.target,
+            features=self.features,
+            categorical=self.categorical,
+            missing=self.missing,
+            sections=self.columns,
+        )
+
+    @property
     def labels(self) -> Labels:
         """The column to predict, as its kind reads it."""
-        return TARGETS[self.target.kind].labels(self.target)
+        return self.plan.target
+
+    def delivery_of(self, source: SourceSection) -> Delivery | None:
+        """How a source's tables come; None where that makes no sense, as `problems` says."""
+        if delivery_problems("", source, self.reading, declared=self.columns):
+            return None
+        return delivery_of(source, self.reading, self.columns)
+
+    @property
+    def sources(self) -> dict[str, SourceSection]:
+        """The parties, and public and test data, by where they stand in the file."""
+        sources: dict[str, SourceSection] = {}
+        for number, party in enumerate(self.parties, 1):
+            sources[f"parties {number}"] = party
+        if self.public is not None:
+            sources["public"] = self.public
+        if self.test is not None:
+            sources["test"] = self.test
+        return sources
+
+    def _reading_problems(self) -> list[str]:
+        """What does not fit together in how files are read; of all sources what is common once."""
+        common = SourceSection(data="all")
+        problems = delivery_problems("all", common, self.reading, declared=self.columns)
+        problems = [problem.removeprefix("all, ") for problem in problems]
+        if problems:
+            return problems
+        for where, source in self.sources.items():
+            problems += delivery_problems(where, source, self.reading, declared=self.columns)
+        return problems
 
     def problems(self) -> list[str]:
         """What is allowed by itself but does not fit together; data can be looked at anyway."""
@@ -257,7 +291,15 @@ class Configuration(Section):
                 f'the target "{target}" is listed under categorical; it must be'
                 f" {self.labels.in_words}"
             )
+        problems += plan_problems(
+            target=self.target,
+            features=self.features,
+            categorical=self.categorical,
+            missing=self.missing if "missing" in self.model_fields_set else None,
+            sections=self.columns,
+        )
         problems += self._long_names()
+        problems += self._reading_problems()
         return problems + self._names_that_clash() + self.valuation.problems(len(self.parties))
 
     def _long_names(self) -> list[str]:
@@ -268,6 +310,9 @@ class Configuration(Section):
         if isinstance(self.categorical, dict):
             for name, levels in self.categorical.items():
                 named += [(f"categorical: {cut(name)}", level) for level in levels]
+        for name, section in self.columns.items():
+            named.append(("columns", name))
+            named += [(f"columns, {cut(name)}", level) for level in section.levels or []]
         longest = self.limits.name_length
         problems = []
         for where, name in named:
@@ -458,5 +503,18 @@ def _keys_at(location: list[Any]) -> list[str]:
         "valuation": ValuationSection,
         "limits": Limits,
         "parties": PartySection,
+        "reading": ReadingSection,
+        "columns": ColumnSection,
     }
-    return list(sections.get(location[0] if location else None, Configuration).model_fields)
+    if location[:1] == ["columns"] and location[-1] == "missing":
+        return list(MissingSection.model_fields)
+    section = sections.get(location[0] if location else None, Configuration)
+    # Within a source there are the same sections again, of its own.
+    if issubclass(section, SourceSection) and "reading" in location[1:]:
+        section = ReadingSection
+    elif issubclass(section, SourceSection) and "columns" in location[1:]:
+        section = OwnColumnSection
+    keys = []
+    for name, key in section.model_fields.items():
+        keys.append(key.alias or name)
+    return keys

@@ -37,8 +37,25 @@ target = "progression"
 # its holder which of its own levels others have.
 categorical = { sex = ["female", "male"] }
 
-# What to do with missing values: "error", or "drop" to leave those rows out.
+# What to do with missing values: "error", "drop" to leave those rows out, or "impute" to take the
+# median or the most frequent level instead.
 # missing = "error"
+
+# How files are written, where that is not commas, decimal points and UTF-8. A party's own `reading`
+# (below) goes before this, key by key. Excel files may also need the sheet that has the table.
+# [reading]
+# separator = ";"
+# decimal = ","
+# thousands = "."
+# encoding = "latin-1"
+# missing = ["-", "n.a."]       # besides empty cells, NA, N/A, NaN, null, None and #N/A
+# sheet = "Data"
+
+# What a column is, for everybody.
+# [columns.rain]
+# unit = "mm"                   # parties that have it in another unit say so below
+# [columns.sown]
+# kind = "date"                 # read as days
 
 [model]
 # "sparse_gp", "blr" (Bayesian linear regression), "network" (regression on a network's last
@@ -93,6 +110,25 @@ rho = "stable"
 # precision = 0.01
 # evaluations = 10000
 
+# What is known of single columns; every key may be left out.
+# kind: "number", "category", "date", "text" and "id" (never an input; predictions keep an id), or
+#   "target". levels: of a category, all of them.
+# unit: the collaboration's.
+# range: what values may be. Scaling then comes from it alone, and is learned from nobody. Values
+#   outside are refused, or moved to the nearer end with outside = "clip" ("refuse" is the default).
+# missing: "error", "drop", "impute"; or with values that stand for missing ones,
+#   { tokens = ["999"], do = "impute" }.
+# transform: "log", of positive numbers; predictions come back in units.
+# role: "input", or "ignore".
+# [columns.bmi]
+# kind = "number"
+# unit = "kg/m2"
+# range = [10, 70]
+# outside = "clip"
+# missing = "error"
+# transform = "log"
+# role = "input"
+
 # What a table may be at most, so that a small file cannot fill memory: columns of a file, rows of a
 # party, characters of a column's name or a level, how many times larger than its file a Parquet
 # table may be, and, of a column with values far from all others, how many median deviations its
@@ -104,7 +140,10 @@ rho = "stable"
 # expansion = 500
 # spread = 100
 
-# The parties: a CSV or Parquet file, a folder of them, or a pattern such as "north/*.csv".
+# The parties: a CSV (also .csv.gz), Parquet or Excel file, a folder of them, a pattern such as
+# "north/*.csv", or a list of these. Each may deliver its tables as it has them, and so may [public]
+# and [test]: `reading` says how its files are written, `columns` what its columns are called, in
+# which unit they are, how dates are written, or what all rows have where it records nothing.
 [[parties]]
 name = "Hospital A"
 data = "hospital_a.csv"
@@ -112,6 +151,10 @@ data = "hospital_a.csv"
 [[parties]]
 name = "Hospital B"
 data = "hospital_b.csv"
+# reading = { separator = ",", decimal = "." }
+# columns.rain = { named = "Niederschlag", from = "inch" }
+# columns.sown = { date_format = "%d.%m.%Y" }
+# columns.irrigated = { constant = "no" }
 
 [[parties]]
 name = "Hospital C"

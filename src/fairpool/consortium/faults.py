@@ -1,10 +1,12 @@
 """What is wrong with tables, as values: of which kind, where it is seen first, and how often."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
 
+from fairpool.columns.rules import NO_RULES, Rules
 from fairpool.consortium.tables import Place
 from fairpool.encoding import with_target
 from fairpool.targets import Labels
@@ -16,7 +18,11 @@ KINDS = (
     "width",
     "type",
     "number",
+    "date",
+    "order",
     "infinite",
+    "range",
+    "log",
     "label",
     "control",
     "long",
@@ -33,14 +39,18 @@ class Columns:
         number_inputs: Input columns to be read as numbers.
         text_inputs: Input columns to be read as text.
         target: What is to be predicted; None: the table need not have it.
+        dates: Those of the number inputs that are dates, and come as days.
         levels: Of some of the inputs that are text, the only levels that are known.
+        rules: What is done to the values of columns, the target's among them.
         chosen: Whether there is a configuration in which other columns can be chosen.
     """
 
     number_inputs: tuple[str, ...]
     text_inputs: tuple[str, ...] = ()
     target: Labels | None = None
+    dates: tuple[str, ...] = ()
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    rules: Mapping[str, Rules] = field(default_factory=dict)
     chosen: bool = True
 
     @property
@@ -62,6 +72,15 @@ class Columns:
     def names(self) -> tuple[str, ...]:
         """All of them, in a fixed order."""
         return (*self.numbers, *self.texts)
+
+    def rules_of(self, name: str) -> Rules:
+        """What is done to the values of a column."""
+        return self.rules.get(name, NO_RULES)
+
+    @property
+    def imputed(self) -> frozenset[str]:
+        """The columns whose missing values are imputed."""
+        return frozenset(name for name, rules in self.rules.items() if rules.imputes)
 
 
 @dataclass(frozen=True, kw_only=True)

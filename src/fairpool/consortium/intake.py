@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from fairpool.columns.filling import is_missing
 from fairpool.compute.workers import Workers
 from fairpool.consortium.contents import Passage, contents_of
 from fairpool.consortium.fault_texts import fault_texts, plain_name
@@ -36,6 +37,9 @@ from fairpool.targets import Labels
 
 MOST_DECLARED = 10
 """So many of the levels that a column may have are named in an error."""
+
+MOSTLY = 0.5
+"""A target that is no number in this share of rows is text."""
 
 MISSING_REMEDY = 'fill them in, or set missing = "drop" to leave those rows out'
 
@@ -98,9 +102,13 @@ def _look(task: _Task, piece: Piece) -> _Look:
         piece=piece,
         numbers=task.columns.numbers,
         texts=task.columns.texts,
+        dates=task.columns.dates,
+        delivery=task.source.delivery,
         threads=task.threads,
         target=task.columns.target_name,
+        rules=task.columns.rules,
         longest=None if task.limits is None else task.limits.name_length,
+        expansion=None if task.limits is None else task.limits.expansion,
     )
     try:
         return _Look(_look_through(reading, task), reading.passage)
@@ -112,12 +120,15 @@ def _look(task: _Task, piece: Piece) -> _Look:
 def _look_tolerantly(piece: Piece, task: _Task, error: DataError) -> Survey:
     faults = Faults()
     longest = None if task.limits is None else task.limits.name_length
-    rows = read_tolerantly(piece, task.columns, faults, longest=longest)
+    rows = read_tolerantly(
+        piece, task.columns, faults, delivery=task.source.delivery, longest=longest
+    )
     seen = _look_through(rows, task)
-    for unread in faults.of_kind("number"):
-        # There are zeros instead of what is no number. The target may refuse these, but the table
-        # has none of them.
-        seen.faults.forget("label", unread)
+    for unread in (*faults.of_kind("number"), *faults.of_kind("date")):
+        # There are zeros instead of what is no number. The target or a range may refuse these, but
+        # the table has none of them.
+        for kind in ("label", "range", "log"):
+            seen.faults.forget(kind, unread)
     seen.faults.merge(faults)
     if not faults.found:
         place = Place(piece.file, piece.first)
@@ -135,8 +146,8 @@ def _look_through(batches: Iterable[Batch], task: _Task) -> Survey:
 
 
 def _look_at(batch: Batch, task: _Task) -> Survey:
-    rows = batch.columns
     columns = task.columns
+    rows = batch.columns
     present = {*rows.column_names}
     numbers = [name for name in columns.numbers if name in present]
     texts = [name for name in columns.texts if name in present]
@@ -150,6 +161,9 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
     is_infinite = _beyond_largest(values)
     if is_infinite:
         _note_infinite(faults, batch, numbers)
+    clipped = _look_at_ranges(
+        faults, batch, columns, values=dict(zip(numbers, values, strict=True))
+    )
     if columns.target is not None and columns.target.name in present:
         _note_wrong_labels(faults, batch, columns.target)
     counting = {}
@@ -165,12 +179,18 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
         if strange is not None:
             unknown[name] = strange
     row_numbers = batch.row_numbers
+    imputed = Counter[str]()
     if missing_in(faults):
-        complete = complete_rows(rows)
+        complete = complete_rows(rows, imputed=columns.imputed)
         rows = rows.filter(pa.array(complete))
         values = values[:, complete]
         row_numbers = row_numbers[complete]
         levels = {name: Counter(level_counts(rows[name])) for name in texts}
+        imputed = _imputed_in(rows, columns)
+    for k, name in enumerate(numbers):
+        rules = columns.rules_of(name)
+        if not rules.takes_all:
+            values[k] = rules.transformed(values[k])
     moments = Moments()
     sample = RowSample()
     extremes = {}
@@ -182,6 +202,8 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
         source=task.source,
         rows=rows.num_rows,
         dropped=batch.columns.num_rows - rows.num_rows,
+        imputed=imputed,
+        clipped=clipped,
         faults=faults,
         moments=moments,
         sample=sample,
@@ -195,13 +217,18 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
 def _extremes_in(
     file: Path, columns: dict[str, FloatArray], row_numbers: NDArray[np.int64]
 ) -> dict[str, Range]:
-    """The ends of each column of numbers, over complete rows."""
+    """The ends of each column of numbers, over what is present in complete rows."""
     extremes: dict[str, Range] = {}
     if not len(row_numbers):
         return extremes
     for name, column in columns.items():
         low = int(np.argmin(column))
         high = int(np.argmax(column))
+        if np.isnan(column[low]):  # which is where the first NaN is; looking past them takes longer
+            if np.isnan(column).all():
+                continue
+            low = int(np.nanargmin(column))
+            high = int(np.nanargmax(column))
         extremes[name] = Range(
             Extreme(float(column[low]), file, int(row_numbers[low])),
             Extreme(float(column[high]), file, int(row_numbers[high])),
@@ -230,21 +257,61 @@ def _counts_from(column: FloatArray, first: int) -> set[int]:
     return {start for start in (0, 1) if (gaps == start).all()}
 
 
-def _is_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
-    return np.asarray(pc.is_null(column, nan_is_null=True).to_numpy(), dtype=bool)
-
-
-def complete_rows(table: pa.Table) -> NDArray[np.bool_]:
-    """Which rows of a table miss nothing [m]."""
+def complete_rows(table: pa.Table, *, imputed: Collection[str] = frozenset()) -> NDArray[np.bool_]:
+    """Which rows of a table miss nothing, or only what is imputed [m]."""
     complete = np.ones(table.num_rows, dtype=bool)
     for name in table.column_names:
-        complete &= ~_is_missing(table[name])
+        if name not in imputed:
+            complete &= ~is_missing(table[name])
     return complete
+
+
+def _imputed_in(rows: pa.Table, columns: Columns) -> Counter[str]:
+    """How many values of complete rows are imputed, per column."""
+    counts = Counter[str]()
+    for name in rows.column_names:
+        if name in columns.imputed:
+            counts[name] = int(is_missing(rows[name]).sum())
+    return +counts
+
+
+def _look_at_ranges(
+    faults: Faults, batch: Batch, columns: Columns, *, values: dict[str, FloatArray]
+) -> Counter[str]:
+    """Note numbers that cannot be used, and count those that are clipped, per column.
+
+    Labels that cannot be used are the target's affair.
+    """
+    clipped = Counter[str]()
+    for name, rules in columns.rules.items():
+        if name not in values or rules.takes_all:
+            continue
+        if rules.clips and rules.bounds is not None:
+            clipped[name] = int(rules.bounds.outside(values[name]).sum())
+        if name == columns.target_name:
+            continue
+        wrong = {
+            "range": rules.refused(values[name]),
+            "log": rules.without_logarithm(values[name]),
+        }
+        for kind, is_wrong in wrong.items():
+            if is_wrong.any():
+                row = int(np.argmax(is_wrong))
+                fault = Fault(
+                    kind=kind,
+                    column=name,
+                    first=batch.place(row),
+                    value=f"{values[name][row]:.15g}",
+                    count=int(is_wrong.sum()),
+                )
+                faults.note(fault)
+                break  # what is out of range needs no logarithm
+    return +clipped
 
 
 def _note_missing(faults: Faults, batch: Batch) -> None:
     for name in batch.columns.column_names:
-        missing = _is_missing(batch.columns[name])
+        missing = is_missing(batch.columns[name])
         if missing.any():
             first = batch.place(int(np.argmax(missing)))
             count = int(missing.sum())
@@ -316,24 +383,25 @@ def _unknown_levels(
     return UnknownLevels(first, unknown.total(), unknown)
 
 
-def survey_problems(
-    found: Survey, columns: Columns, *, may_miss: bool, limits: Limits | None = None
-) -> list[str]:
+def survey_problems(found: Survey, columns: Columns, *, limits: Limits | None = None) -> list[str]:
     """Every problem of a source, in words: file by file, then the levels of its columns.
 
     Args:
         found: What was seen.
-        columns: What was wanted; of columns whose levels it lists, no others are allowed.
-        may_miss: Whether values may be missing.
+        columns: What was wanted; of columns whose levels it lists, no others are allowed, and its
+            rules say where values may be missing.
         limits: What is allowed; None: anything.
     """
     rows = found.rows + found.dropped
     if limits is not None and rows > limits.rows:
         return [f"{found.source.owner}: {beyond(f'{rows} rows or more', limits.rows, 'rows')}"]
-    texts = fault_texts(found.faults, columns, None if may_miss else MISSING_REMEDY)
+    delivery = found.source.delivery
+    classes = _is_mostly_text(found, columns.target_name)
+    texts = fault_texts(found.faults, columns, MISSING_REMEDY, delivery=delivery, classes=classes)
     for name in columns.text_inputs:
         if name in found.unknown:
-            texts.append(_undeclared_text(name, found.unknown[name], columns.levels[name]))
+            column = delivery.described(name)
+            texts.append(_undeclared_text(column, found.unknown[name], columns.levels[name]))
         elif len(found.levels[name]) > MOST_LEVELS and name not in columns.levels:
             texts.append(
                 f'the categorical column "{name}" has more than {MOST_LEVELS} levels; is it an'
@@ -344,12 +412,24 @@ def survey_problems(
     return [f"{found.source.owner}: {text}" for text in texts]
 
 
-def _undeclared_text(name: str, unknown: UnknownLevels, declared: Sequence[str]) -> str:
+def _is_mostly_text(found: Survey, column: str) -> bool:
+    """Whether a column that is read as numbers is text in most rows."""
+    rows = found.rows + found.dropped
+    for fault in found.faults.of_kind("number"):
+        if fault.column == column and 1 < fault.count >= MOSTLY * rows:
+            return True
+    for fault in found.faults.of_kind("type"):
+        if fault.column == column and "string" in fault.value:
+            return True
+    return False
+
+
+def _undeclared_text(column: str, unknown: UnknownLevels, declared: Sequence[str]) -> str:
     levels = list(unknown.counts)
     which = f" ({levels_in_words(unknown.counts)})" if len(levels) > 1 else ""
     allowed = few([shown(level) for level in declared], MOST_DECLARED)
     return (
-        f'{unknown.first}, column "{name}": {shown(levels[0])} is not among the levels listed under'
+        f"{unknown.first}, {column}: {shown(levels[0])} is not among the levels listed under"
         f" categorical ({allowed}); {unknown.rows} row(s) have such a level{which}; correct the"
         " data, or add the level to the list"
     )

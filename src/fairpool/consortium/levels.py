@@ -8,14 +8,13 @@ told, and every letter says what the others' files tell about its reader. The wa
 levels of one party: they are for the operator, and for nobody else.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from fairpool.consortium.configuration import Configuration
+from fairpool.columns import CategoryColumn
+from fairpool.consortium.column_plan import ColumnPlan
 from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import PUBLIC, TEST
 from fairpool.errors import few
-from fairpool.tables.columns import CategoryColumn
 
 MANY_NUMBERS = 20
 """A category with more levels than this, all of them numbers, is more likely a quantity."""
@@ -23,27 +22,11 @@ MANY_NUMBERS = 20
 REMEDY = "list all levels in the configuration to keep them apart"
 
 
-def choose_levels(
-    configuration: Configuration, name: str, *, parties: Sequence[Survey], public: Survey | None
-) -> tuple[str, ...]:
-    """The levels of a categorical column that models know."""
-    if isinstance(configuration.categorical, dict):
-        return tuple(configuration.categorical[name])
-    if public is not None:  # then those of public data alone, as all else that is learned
-        return tuple(sorted(public.levels[name]))
-    owners = Counter[str]()
-    for party in parties:
-        owners.update(party.levels[name].keys())
-    needed = min(2, len(parties))  # a single party has nobody to tell
-    return tuple(sorted(level for level, count in owners.items() if count >= needed))
-
-
 def levels_are_learned(
-    configuration: Configuration, *, parties: Sequence[Survey], public: Survey | None
+    plan: ColumnPlan, name: str, *, parties: Sequence[Survey], public: Survey | None
 ) -> bool:
     """Whether levels come from the parties' rows, so that files tell one party about another."""
-    is_listed = isinstance(configuration.categorical, dict)
-    return not is_listed and public is None and len(parties) > 1
+    return plan.column(name).levels is None and public is None and len(parties) > 1
 
 
 def level_sentences(columns: Sequence[CategoryColumn], own: Survey, *, parties: int) -> list[str]:
@@ -84,21 +67,21 @@ def level_problems(name: str, levels: Sequence[str], parties: Sequence[Survey]) 
 
 
 def level_warnings(
-    configuration: Configuration, name: str, *, levels: Sequence[str], surveys: dict[str, Survey]
+    plan: ColumnPlan, name: str, *, levels: Sequence[str], surveys: dict[str, Survey]
 ) -> list[str]:
     """What the operator should know about a categorical column.
 
     Args:
-        configuration: What the operator decided.
+        plan: What is wanted of columns.
         name: The column.
-        levels: Its levels, from `choose_levels`.
+        levels: Its levels, declared or learned.
         surveys: Every source's data, by owner.
     """
-    if isinstance(configuration.categorical, dict):
+    if plan.column(name).levels is not None:
         warnings = _listed_in_vain(name, levels, surveys)
     else:
         warnings = [
-            *_learned_from_parties(configuration, name, surveys),
+            *_learned_from_parties(plan, name, surveys),
             *_none_of_these(name, levels, surveys),
             *_many_numbers(name, levels),
         ]
@@ -130,11 +113,9 @@ def _listed_in_vain(name: str, levels: Sequence[str], surveys: dict[str, Survey]
     ]
 
 
-def _learned_from_parties(
-    configuration: Configuration, name: str, surveys: dict[str, Survey]
-) -> list[str]:
+def _learned_from_parties(plan: ColumnPlan, name: str, surveys: dict[str, Survey]) -> list[str]:
     parties = _parties_in(surveys)
-    if not levels_are_learned(configuration, parties=parties, public=surveys.get(PUBLIC)):
+    if not levels_are_learned(plan, name, parties=parties, public=surveys.get(PUBLIC)):
         return []
     return [
         f'categorical column "{name}": its levels are learned from the parties\' rows and listed in'

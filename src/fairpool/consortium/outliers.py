@@ -20,12 +20,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairpool.columns.rules import NO_RULES, Rules
+from fairpool.consortium.faults import Columns
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.surveys import Extreme, Survey
 from fairpool.consortium.tables import PUBLIC, Place
 from fairpool.errors import ConfigurationError
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
+from fairpool.tables.delivery import AS_AGREED, Delivery
 from fairpool.tables.moments import Moments
 
 FAR = 20.0
@@ -108,10 +111,19 @@ class Spreads:
         return Spread(float(self.medians[k]), float(self.deviations[k]))
 
 
+def _medians(values: FloatArray) -> FloatArray:
+    """The medians of what is present in rows [m, k]; 0 where nothing is."""
+    medians = np.asarray(np.median(values, axis=0))
+    for k in np.flatnonzero(np.isnan(medians)):
+        present = values[:, k][~np.isnan(values[:, k])]
+        medians[k] = np.median(present) if len(present) else 0.0
+    return medians
+
+
 def _plain_spreads(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Medians [k] and median distances from them [k]; 0 where these are but rounding."""
-    medians = np.median(values, axis=0)
-    deviations = np.median(np.abs(values - medians), axis=0)
+    medians = _medians(values)
+    deviations = _medians(np.abs(values - medians))
     deviations[deviations <= _rounding(values)] = 0.0
     return medians, deviations
 
@@ -119,7 +131,7 @@ def _plain_spreads(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _rounding(values: FloatArray) -> FloatArray:
     """Distances between values that are but rounding, column by column [k]."""
     # By the median, not the largest of the values: that may be the one that is far.
-    return ROUNDING * np.asarray(np.median(np.abs(values), axis=0))
+    return ROUNDING * _medians(np.abs(values))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,12 +143,16 @@ class FarValue:
         column: In which column.
         extreme: The value and where it is.
         spread: That of all others.
+        rules: What was done to values before they were judged.
+        delivery: How its file comes.
     """
 
     owner: str
     column: str
     extreme: Extreme
     spread: Spread
+    rules: Rules = NO_RULES
+    delivery: Delivery = AS_AGREED
 
     @property
     def distance(self) -> float:
@@ -144,10 +160,11 @@ class FarValue:
         return abs(self.extreme.value - self.spread.median)
 
     def __str__(self) -> str:
-        place = Place(self.extreme.file, self.extreme.row)
+        place = Place(self.extreme.file, self.extreme.row, dialect=self.delivery.dialect)
+        value = self.delivery.value_text(self.column, self.rules.original(self.extreme.value))
         return (
-            f'{self.owner}: {place}, column "{self.column}": {self.extreme.value:g} is far from all'
-            f" others (the middle is {self.spread.median:g})"
+            f"{self.owner}: {place}, {self.delivery.described(self.column)}: {value} is far from"
+            f" all others (the middle is {self.rules.original(self.spread.median):g})"
         )
 
 
@@ -157,6 +174,7 @@ class _Group:
 
     Attributes:
         names: The columns.
+        columns: How they were read.
         surveys: What was seen of each owner's data.
         samples: Some of each owner's rows.
         own: Where most of each owner's values are.
@@ -165,6 +183,7 @@ class _Group:
     """
 
     names: Sequence[str]
+    columns: Columns
     surveys: Sequence[Survey]
     samples: Sequence[FloatArray]
     own: Sequence[Spreads]
@@ -172,20 +191,20 @@ class _Group:
     scales: FloatArray
 
     @classmethod
-    def of(cls, names: Sequence[str], surveys: Sequence[Survey], start: int) -> "_Group":
-        """The columns from one on."""
-        columns = slice(start, start + len(names))
-        samples = [survey.sample.values[:, columns] for survey in surveys]
+    def of(cls, columns: Columns, chosen: slice, surveys: Sequence[Survey]) -> "_Group":
+        """Some of the columns that are read as numbers."""
+        samples = [survey.sample.values[:, chosen] for survey in surveys]
         moments = Moments()
         for survey in surveys:
             moments = moments.merged(survey.moments)
         return cls(
-            names=names,
+            names=columns.numbers[chosen],
+            columns=columns,
             surveys=surveys,
             samples=samples,
             own=[Spreads.of(values) for values in samples],
             all=Spreads.of_all(samples),
-            scales=moments.deviation[columns],
+            scales=moments.deviation[chosen],
         )
 
     def far_values(self, k: int, survey: Survey) -> Iterator[FarValue]:
@@ -193,7 +212,12 @@ class _Group:
         spread = self.all[k]
         for extreme in survey.extremes.get(self.names[k], ()):
             value = FarValue(
-                owner=survey.source.owner, column=self.names[k], extreme=extreme, spread=spread
+                owner=survey.source.owner,
+                column=self.names[k],
+                extreme=extreme,
+                spread=spread,
+                rules=self.columns.rules_of(self.names[k]),
+                delivery=survey.source.delivery,
             )
             if spread.deviation == 0 or value.distance <= FAR * spread.deviation:
                 continue
@@ -211,9 +235,9 @@ class _Group:
         """
         for other, values in zip(self.surveys, self.samples, strict=True):
             if other is survey:
-                median = float(np.median(values[:, k]))
-                deviation = float(np.median(np.abs(values[:, k] - median)))
-                return abs(value.extreme.value - median) > FAR * deviation
+                (median,) = _medians(values[:, [k]])
+                (deviation,) = _medians(np.abs(values[:, [k]] - median))
+                return bool(abs(value.extreme.value - median) > FAR * deviation)
         return True
 
     def _end_of_tail(self, k: int, value: FarValue, survey: Survey) -> float:
@@ -238,28 +262,30 @@ class _Group:
 
 
 def look_for_outliers(
-    columns: Sequence[str], surveys: dict[str, Survey], limits: Limits
+    columns: Columns, surveys: dict[str, Survey], limits: Limits
 ) -> list[FarValue]:
     """The values that are far from all others; those that would ruin the scaling are refused.
 
     Args:
-        columns: Those that are read as numbers.
+        columns: How tables were read.
         surveys: Every source's data, by owner.
         limits: What is allowed.
     """
     of_parties = [survey for survey in surveys.values() if survey.source.is_party]
     far: list[FarValue] = []
     problems: list[Problem] = []
-    for start in range(0, len(columns), TOGETHER):
-        names = columns[start : start + TOGETHER]
-        parties = _Group.of(names, of_parties, start)
+    for start in range(0, len(columns.numbers), TOGETHER):
+        chosen = slice(start, start + TOGETHER)
+        parties = _Group.of(columns, chosen, of_parties)
         public = None
         if PUBLIC in surveys:
-            public = _Group.of(names, [surveys[PUBLIC]], start)
-        for k in range(len(names)):
+            public = _Group.of(columns, chosen, [surveys[PUBLIC]])
+        for k, name in enumerate(parties.names):
             for survey in surveys.values():
                 far += parties.far_values(k, survey)
-            problems += _problems_of(k, parties, public, limits=limits)
+            # The scaling of a declared range is nobody's to ruin.
+            if columns.rules_of(name).bounds is None:
+                problems += _problems_of(k, parties, public, limits=limits)
     if problems:
         raise ConfigurationError(*_few_texts(problems))
     return far
@@ -303,7 +329,7 @@ def _made_constant(k: int, parties: _Group, scaling: _Group) -> Iterator[Problem
     for survey, spreads, values in zip(parties.surveys, parties.own, parties.samples, strict=True):
         own = spreads[k]
         # What varies hardly more than by rounding was constant before.
-        varies = own.deviation * SAME > float(np.median(np.abs(values[:, k])))
+        varies = own.deviation * SAME > float(_medians(np.abs(values[:, [k]]))[0])
         if varies and scale > SAME * own.deviation:
             yield partial(_constant_text, k, survey.source.owner, own=own, scaling=scaling)
 
@@ -313,8 +339,15 @@ def _constant_text(k: int, owner: str, *, own: Spread, scaling: _Group) -> str:
     column = scaling.names[k]
     farthest = None
     for survey in scaling.surveys:
-        for extreme in survey.extremes[column]:
-            value = FarValue(owner=survey.source.owner, column=column, extreme=extreme, spread=own)
+        for extreme in survey.extremes.get(column, ()):
+            value = FarValue(
+                owner=survey.source.owner,
+                column=column,
+                extreme=extreme,
+                spread=own,
+                rules=scaling.columns.rules_of(column),
+                delivery=survey.source.delivery,
+            )
             if farthest is None or value.distance > farthest.distance:
                 farthest = value
     return (

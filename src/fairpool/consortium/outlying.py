@@ -22,6 +22,7 @@ from fairpool.parties import PartySummary
 from fairpool.realisation import ModelReward
 from fairpool.realisation.outlying import NOTICED, LabelSum, OutlyingRow
 from fairpool.tables.arrays import FloatArray
+from fairpool.tables.delivery import Delivery
 
 BLOCK_VALUES = 1 << 18
 """So many features are made of rows at once: few enough for a processor's cache."""
@@ -47,6 +48,7 @@ class _Task:
     """What all tasks of a party share; of each other party, what its recipient sees of this one."""
 
     encoding: TableEncoding
+    delivery: Delivery
     model: WeightModel
     seen: dict[str, LabelSum]
 
@@ -109,7 +111,7 @@ def _rows_of(
         return {}
     weights = models[0].posterior.model
     assert isinstance(weights, WeightModel)  # only its rewards have a view
-    task = _Task(encoding=encoding, model=weights, seen=seen)
+    task = _Task(encoding=encoding, delivery=party.source.delivery, model=weights, seen=seen)
     pieces = Piece.of(party.source.files)
     doing = f"looking for labels of {summary.name} that stand out"
     largest: dict[str, _Largest] = {}
@@ -163,11 +165,7 @@ def _square(task: _Task, piece: Piece) -> _Squares:
 
 
 def _reading(task: _Task, piece: Piece) -> Reading:
-    return Reading(
-        piece=piece,
-        numbers=task.encoding.labelled_numbers,
-        texts=task.encoding.labelled_texts,
-    )
+    return Reading.labelled(piece, task.encoding, task.delivery)
 
 
 class _Block(NamedTuple):
@@ -185,7 +183,7 @@ def _blocks(task: _Task, reading: Reading) -> Iterator[_Block]:
     for batch in reading:
         for start in range(0, batch.columns.num_rows, step):
             table = batch.columns.slice(start, step)
-            complete = np.flatnonzero(complete_rows(table))
+            complete = np.flatnonzero(complete_rows(table, imputed=task.encoding.imputed))
             if not len(complete):
                 continue
             table = table.take(complete)

@@ -13,18 +13,21 @@ import numpy as np
 
 from fairpool import __about__
 from fairpool.coalitions import members
+from fairpool.columns import CategoryColumn
+from fairpool.columns.filling import indicator
 from fairpool.consortium.configuration import FILE_NAME
 from fairpool.consortium.levels import level_sentences, levels_are_learned
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.scrutiny import FEW_ROWS, Run
 from fairpool.consortium.spreadsheet import csv_text
+from fairpool.consortium.treatment import treatment_of
 from fairpool.model_kinds import KINDS, Disclosure
 from fairpool.realisation import ModelReward
 from fairpool.realisation.reward_file import reward_bytes
 from fairpool.report.letter import Letter, render_letter
 from fairpool.report.report import Context, render_report
-from fairpool.tables.columns import CategoryColumn
+from fairpool.report.treatment import Treatment
 
 REWARD_FILE = "reward.safetensors"
 NO_OPTIMUM = (
@@ -76,6 +79,7 @@ def _operator_files(run: Run) -> dict[str, bytes]:
         target=run.preparation.encoding.target,
         warnings=run.warnings,
         folders=tuple(f"parties/{folder}" for folder in folders),
+        treatments=_treatments(run),
     )
     result = json.dumps(result_of(run), indent=1, ensure_ascii=False, allow_nan=False)
     texts = {
@@ -99,6 +103,17 @@ def _hashes_of_inputs(run: Run) -> str:
     return "".join(lines)
 
 
+def _treatments(run: Run) -> tuple[Treatment, ...]:
+    """What was done to every table: the parties', in order, then public and test data's."""
+    preparation = run.preparation
+    parties = [party.name for party in preparation.configuration.parties]
+    owners = [*parties, *(survey.source.owner for survey in preparation.surveys[len(parties) :])]
+    treatments = []
+    for owner, survey in zip(owners, preparation.surveys, strict=True):
+        treatments.append(treatment_of(preparation.encoding, survey, owner))
+    return tuple(treatments)
+
+
 def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
     """What is handed out to party i, by name."""
     configuration = run.preparation.configuration
@@ -115,6 +130,7 @@ def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
         sha256=hashlib.sha256(reward).hexdigest(),
         reveals=reveals(run, i),
         notes=() if run.built.optimum_reached else (NO_OPTIMUM,),
+        treatment=_treatments(run)[i],
     )
     page = render_letter(run.collaboration, i, letter)
     return {REWARD_FILE: reward, "letter.html": page.encode()}
@@ -130,10 +146,13 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
             "Some of the other parties have few rows for a model of this size, so that their rows"
             " can be computed from it, as all parties agreed."
         )
-    sentences.append(_learned(run, disclosure))
+    learned = _learned(run, disclosure)
+    if learned:
+        sentences.append(learned)
     if preparation.public is None and disclosure.from_labels is not None:
         sentences.append(disclosure.from_labels)
     sentences += _about_levels(preparation, i)
+    sentences += _about_columns(preparation)
     secret = result.models[i].mechanism.words.secret
     sentences.append(f"It names no other party. {secret}".rstrip())
     if result.game.n == 2:
@@ -148,38 +167,75 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
 
 def _about_levels(preparation: Preparation, i: int) -> list[str]:
     """What party i should know of the levels of categorical columns, and of their origin."""
-    columns = preparation.encoding.columns
-    categories = [column for column in columns if isinstance(column, CategoryColumn)]
-    if not categories:
-        return []
-    learned = levels_are_learned(
-        preparation.configuration, parties=preparation.parties, public=preparation.public
-    )
-    if learned:
-        own = preparation.parties[i]
-        return level_sentences(categories, own, parties=len(preparation.parties))
-    names = ", ".join(f'"{column.name}"' for column in categories)
-    origin = "from public data"
-    if isinstance(preparation.configuration.categorical, dict):
-        origin = "from the operator's list"
-    return [f"The levels of {names} come {origin}, and tell nothing of anybody's rows."]
+    learned = []
+    origins: dict[str, list[str]] = {}
+    for column in preparation.encoding.columns:
+        if not isinstance(column, CategoryColumn):
+            continue
+        if levels_are_learned(
+            preparation.plan,
+            column.name,
+            parties=preparation.parties,
+            public=preparation.public,
+        ):
+            learned.append(column)
+            continue
+        origin = "from public data"
+        if preparation.plan.column(column.name).levels is not None:
+            origin = "from the operator's list"
+        origins.setdefault(origin, []).append(f'"{column.name}"')
+    own = preparation.parties[i]
+    sentences = level_sentences(learned, own, parties=len(preparation.parties))
+    for origin, names in origins.items():
+        sentences.append(
+            f"The levels of {', '.join(names)} come {origin}, and tell nothing of anybody's rows."
+        )
+    return sentences
+
+
+def _about_columns(preparation: Preparation) -> list[str]:
+    """What encodings tell besides levels: declared ranges, and values that somebody lacks."""
+    encoding = preparation.encoding
+    ranges = [f'"{name}"' for name, rules in encoding.rules.items() if rules.bounds is not None]
+    indicated = [
+        f'"{column.name}"'
+        for column in encoding.columns
+        if indicator(column.name) in column.features
+    ]
+    sentences = []
+    if ranges:
+        sentences.append(
+            f"Of {', '.join(ranges)} the scaling comes from ranges that the operator declared, and"
+            " tells nothing of anybody's rows."
+        )
+    if indicated and preparation.public is None:
+        sentences.append(
+            f"It tells that somebody lacks values of {', '.join(indicated)}, and what they are"
+            " taken to be: the median or the most frequent level of all parties' rows, rounded."
+        )
+    return sentences
 
 
 def _learned(run: Run, disclosure: Disclosure) -> str:
     """What was learned, and from whose rows."""
     given = "" if run.built.learned else " Its hyperparameters were given by the operator."
-    if run.preparation.public is not None:
-        if given:
-            return "Its scaling comes from public data." + given
-        return "Its scaling and hyperparameters come from public data."
-    scaling, *more = disclosure.learned
+    is_public = run.preparation.public is not None
+    learned = list(disclosure.learned)
+    if is_public:
+        learned = learned[:1]
     if run.built.learned:
-        more = ["hyperparameters", *more]
-    if not more:
-        return "Its scaling was learned from all parties' rows, and is rounded." + given
-    *first, last = (scaling, *more)
-    what = f"{', '.join(first)} and {last}"
-    return f"Its {what} were learned from all parties' rows, and are rounded." + given
+        learned.insert(1, "hyperparameters")
+    if run.preparation.encoding.scaling_is_declared:
+        learned = learned[1:]
+    if not learned:
+        return given.lstrip()
+    *first, last = learned
+    what = f"{', '.join(first)} and {last}" if first else last
+    is_one = learned == ["scaling"]
+    if is_public:
+        return f"Its {what} {'comes' if is_one else 'come'} from public data.{given}"
+    verbs = ("was", "is") if is_one else ("were", "are")
+    return f"Its {what} {verbs[0]} learned from all parties' rows, and {verbs[1]} rounded.{given}"
 
 
 def _origin(built: BuiltModel) -> str:
@@ -238,6 +294,10 @@ def result_of(run: Run) -> dict[str, Any]:
     collaboration = run.collaboration.to_dict()
     folders = folder_names(run.collaboration.game.names)
     residuals = run.residuals.tolist()
+    # Public and test data are treated, too, but are no parties.
+    treatments = _treatments(run)[: len(folders)]
+    for party, treatment in zip(collaboration["parties"], treatments, strict=True):
+        party["table"] = treatment.to_dict()
     for party, folder, residual in zip(collaboration["parties"], folders, residuals, strict=True):
         party["folder"] = f"parties/{folder}"
         party["label_residual"] = residual if np.isfinite(residual) else None

@@ -1,30 +1,43 @@
 """What a party does with its reward: look at it, and predict with it."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpool.columns import CategoryColumn
 from fairpool.compute.workers import Progress, Workers, no_progress
 from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.fault_texts import fault_texts
-from fairpool.consortium.faults import Columns
+from fairpool.consortium.faults import Columns, Fault, Faults
 from fairpool.consortium.intake import survey
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.spreadsheet import as_cell, csv_text
 from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import Batch, Source, column_names
-from fairpool.encoding import TableEncoding
-from fairpool.errors import DataError
+from fairpool.consortium.tolerant_reading import read_tolerantly
+from fairpool.consortium.treatment import CLIPPED, IMPUTED, clipped_texts, imputed_texts
+from fairpool.encoding import REASON, TableEncoding
+from fairpool.errors import DataError, shown
 from fairpool.model_kinds import kind_of
-from fairpool.notes import Note
-from fairpool.realisation import Update, load_reward
+from fairpool.notes import Note, notes_of
+from fairpool.realisation import ModelReward, Update, load_reward
 from fairpool.realisation.reward_file import decode_reward
-from fairpool.tables.columns import CategoryColumn
+from fairpool.tables.delivery import AS_AGREED
+from fairpool.targets import TARGETS
+
+Value = float | str | None
+"""Of a prediction: a number, a text, or nothing."""
+
+REFUSED = ("unreadable", "lacking", "encoding", "width", "type", "order")
+"""Faults of a table after which nothing of it can be predicted; all others are of single rows."""
+
+OF_ROWS = ("number", "date")
+"""Faults of single rows that only a tolerant reading gets past."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,25 +46,47 @@ class Predictions:
 
     Attributes:
         names: What the values of a row are.
-        rows: One list of numbers and texts per row.
+        rows: One list of numbers and texts per row; None where there is no prediction, or no
+            reason why there is none.
         notes: What the reader should know.
     """
 
     names: tuple[str, ...]
-    rows: list[list[float | str]]
+    rows: list[list[Value]]
     notes: tuple[Note, ...] = ()
 
 
-def predict_file(reward_file: Path, data: Path, progress: Progress = no_progress) -> Predictions:
+@dataclass(kw_only=True)
+class _RowFaults(Faults):
+    """Faults of which each is remembered with its row.
+
+    It is not frozen, as `Faults` is not.
+    """
+
+    of_rows: dict[int, dict[str, str]] = field(default_factory=dict)
+
+    def note(self, fault: Fault) -> None:
+        """Take in a fault, and what to say of its row."""
+        super().note(fault)
+        if fault.kind in OF_ROWS:
+            reason = f"{fault.column}: {shown(fault.value)} is not a {fault.kind}"
+            self.of_rows.setdefault(fault.first.row, {})[fault.column] = reason
+
+
+def predict_file(
+    reward_file: Path, data: Path, progress: Progress = no_progress, *, as_agreed: bool = False
+) -> Predictions:
     """Predict every row of a table: what the target gives, in its own units.
 
-    A level that the model does not know is treated as none of the known ones, with a note for its
-    column.
+    A row with a value that is missing or cannot be used has no prediction, but a reason. Columns
+    that name the rows come first, as far as the table has them.
 
     Args:
         reward_file: The model.
         data: The table, which may be a folder or a pattern.
         progress: Called as rows are done.
+        as_agreed: Whether the table has the collaboration's names and units, as a plain file;
+            otherwise it comes as the party's own tables did.
     """
     reward = load_reward(reward_file)
     if reward.encoding is None:
@@ -59,33 +94,102 @@ def predict_file(reward_file: Path, data: Path, progress: Progress = no_progress
             f"{reward_file}: it knows no column names; use fairpool.load_reward in Python instead"
         )
     encoding = reward.encoding
-    source = find_data(data)
-    seen, notes = look_at_data(source, encoding, progress)
-    rows: list[list[float | str]] = []
+    delivery = AS_AGREED if as_agreed else reward.delivery.without({encoding.target.name})
+    source = replace(find_data(data), delivery=delivery)
+    looked_at = look_at_data(source, encoding, progress)
+    ids = looked_at.ids
+    rows: list[list[Value]] = []
     for file in source.files:
-        reading = Reading(
-            piece=Piece(file=file), numbers=encoding.numbers, texts=encoding.categories
-        )
-        for batch in reading:
-            # What overflows is refused below, in words.
-            with np.errstate(over="ignore", invalid="ignore"):
-                mean, variance = reward.predict(encoding.encode(batch.columns))
-                predictions = encoding.target.predictions(mean, variance)
-            _refuse_not_finite(predictions, batch)
-            values = [column.tolist() for column in predictions]
-            rows += [list(row) for row in zip(*values, strict=True)]
+        unread = _RowFaults()
+        for batch in _batches(file, encoding, looked_at, unread=unread):
+            reasons = _reasons_in(batch, encoding, unread)
+            rows += _rows_of(batch, reward, encoding, ids=ids, reasons=reasons)
             progress(f"predicting {file.name}", len(rows))
-        refuse_changed(source.owner, [reading.passage], seen.contents)
-    return Predictions(names=encoding.target.prediction_columns, rows=rows, notes=tuple(notes))
+    names = (*ids, *encoding.target.prediction_columns, REASON)
+    notes = looked_at.notes
+    without = sum(row[-1] is not None for row in rows)
+    if without:
+        text = f"{without} of {len(rows)} row(s) have no prediction; the column {REASON} says why"
+        notes = [*notes, Note(code="no prediction", text=text)]
+    else:
+        names = names[:-1]
+        rows = [row[:-1] for row in rows]
+    return Predictions(names=names, rows=rows, notes=tuple(notes))
 
 
-def _refuse_not_finite(predictions: Sequence[NDArray[Any]], batch: Batch) -> None:
-    wrong = np.zeros(batch.columns.num_rows, dtype=bool)
+def _reasons_in(batch: Batch, encoding: TableEncoding, unread: _RowFaults) -> dict[int, str]:
+    """The rows of a batch (from 0) for which nothing can be predicted, and why."""
+    by_column = encoding.unusable(batch.columns)
+    if unread.of_rows:
+        for row, number in enumerate(batch.row_numbers.tolist()):
+            # What stands in place of a value that could not be read is nobody's mistake.
+            if number in unread.of_rows:
+                by_column.setdefault(row, {}).update(unread.of_rows[number])
+    return {row: "; ".join(reasons.values()) for row, reasons in by_column.items()}
+
+
+def _rows_of(
+    batch: Batch,
+    reward: ModelReward,
+    encoding: TableEncoding,
+    *,
+    ids: Sequence[str],
+    reasons: dict[int, str],
+) -> Iterator[list[Value]]:
+    """What is given of each row: its names, its predictions if there are any, and the reason."""
+    columns = batch.columns
+    is_usable = np.ones(columns.num_rows, dtype=bool)
+    is_usable[list(reasons)] = False
+    # What overflows is refused below, in words.
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, variance = reward.predict(encoding.encode(columns)[is_usable])
+        predictions = encoding.target.predictions(mean, variance)
+    _refuse_not_finite(predictions, batch, np.flatnonzero(is_usable))
+    names = [columns[name].to_pylist() for name in ids]
+    nothing = [None] * len(encoding.target.prediction_columns)
+    predicted = zip(*(column.tolist() for column in predictions), strict=True)
+    for row in range(columns.num_rows):
+        own = [column[row] for column in names]
+        own += nothing if row in reasons else next(predicted)
+        yield [*own, reasons.get(row)]
+
+
+def _batches(
+    file: Path, encoding: TableEncoding, looked_at: "LookedAt", *, unread: Faults
+) -> Iterator[Batch]:
+    """The rows of a file, tolerantly where it has values that are no numbers.
+
+    Refused after the last row of a file that no longer holds what was looked at.
+    """
+    piece = Piece(file=file)
+    seen = looked_at.survey
+    delivery = seen.source.delivery
+    unread_values = [*seen.faults.of_kind("number"), *seen.faults.of_kind("date")]
+    if any(fault.first.file == file for fault in unread_values):
+        yield from read_tolerantly(piece, looked_at.columns, unread, delivery=delivery)
+        return
+    reading = Reading(
+        piece=piece,
+        numbers=encoding.numbers,
+        texts=(*encoding.categories, *looked_at.ids),
+        dates=encoding.dates,
+        delivery=delivery,
+        rules=encoding.rules,
+    )
+    yield from reading
+    refuse_changed(seen.source.owner, [reading.passage], seen.contents)
+
+
+def _refuse_not_finite(
+    predictions: Sequence[NDArray[Any]], batch: Batch, rows: NDArray[np.intp]
+) -> None:
+    """Refuse predictions of some rows of a batch that are no finite numbers."""
+    wrong = np.zeros(len(rows), dtype=bool)
     for column in predictions:
         if np.issubdtype(column.dtype, np.floating):  # a text is whatever it is
             wrong |= ~np.isfinite(column)
     if wrong.any():
-        place = batch.place(int(np.argmax(wrong)))
+        place = batch.place(int(rows[np.argmax(wrong)]))
         raise DataError(
             f"{place}: its prediction is not a finite number; look for a value that is far too"
             " large, or ask for the reward again"
@@ -113,9 +217,18 @@ def refuse_own_files(out: Path, reward_file: Path, data: Path) -> None:
 
 
 class LookedAt(NamedTuple):
-    """What was seen of the data, and what the reader should know about it."""
+    """What was seen of the data.
+
+    Attributes:
+        survey: What they hold.
+        columns: How they were read.
+        ids: The columns that name rows, of those that all files have.
+        notes: What the reader should know.
+    """
 
     survey: Survey
+    columns: Columns
+    ids: tuple[str, ...]
     notes: list[Note]
 
 
@@ -134,34 +247,60 @@ def look_at_data(
     for column in encoding.columns:
         if isinstance(column, CategoryColumn):
             levels[column.name] = column.levels
-    columns = Columns(
-        number_inputs=encoding.numbers,
-        text_inputs=encoding.categories,
-        target=encoding.target.labels if with_labels else None,
-        levels=levels,
-        chosen=False,
-    )
     problems: list[str] = []
+    ids = encoding.ids
     for file in source.files:
         try:
-            column_names(file)
+            names = {*column_names(file, delivery=source.delivery)}
         except DataError as error:
             problems += error.problems
+        else:
+            ids = tuple(name for name in ids if name in names)
     if problems:
         raise DataError(*problems)
+    labels = None
+    if with_labels:
+        labels = TARGETS[encoding.target.kind].more_labels(encoding.target)
+    columns = Columns(
+        number_inputs=encoding.numbers,
+        text_inputs=(*encoding.categories, *ids),
+        dates=encoding.dates,
+        target=labels,
+        levels=levels,
+        rules=encoding.rules,
+        chosen=False,
+    )
     seen = survey(source, columns, Workers(progress=progress))
-    remedy = "fill it in" if seen.missing.total() == 1 else "fill them in"
-    problems = fault_texts(seen.faults, columns, remedy)
+    # Rows without a prediction do no harm; rows that a model learns from must be right.
+    faults = seen.faults if with_labels else _of_whole_files(seen.faults)
+    remedy = "fill in what is missing" if with_labels else None
+    problems = fault_texts(faults, columns, remedy, delivery=source.delivery)
     if problems:
         raise DataError(*(f"{source.owner}: {problem}" for problem in problems))
+    return LookedAt(seen, columns, ids, _notes_on(seen, encoding))
+
+
+def _of_whole_files(faults: Faults) -> Faults:
+    """Those after which nothing of a table can be predicted."""
+    chosen = Faults()
+    for fault in faults.found.values():
+        if fault.kind in REFUSED:
+            chosen.note(fault)
+    return chosen
+
+
+def _notes_on(seen: Survey, encoding: TableEncoding) -> list[Note]:
+    """What was imputed and clipped, and levels that count as none of the known ones."""
     notes = []
     for column in encoding.columns:
         unknown = seen.unknown.get(column.name)
-        if unknown is not None and isinstance(column, CategoryColumn):
+        if unknown is not None and isinstance(column, CategoryColumn) and column.others:
             what = column.unknown_text(unknown.counts, unknown.rows)
-            text = f'{unknown.first}, column "{column.name}": {what}'
+            text = f"{unknown.first}, {seen.source.delivery.described(column.name)}: {what}"
             notes.append(Note(code="unknown level", text=text))
-    return LookedAt(seen, notes)
+    notes += notes_of(IMPUTED, imputed_texts(encoding, seen))
+    notes += notes_of(CLIPPED, clipped_texts(encoding, seen))
+    return notes
 
 
 def as_csv(predictions: Predictions) -> str:
@@ -170,8 +309,10 @@ def as_csv(predictions: Predictions) -> str:
     return csv_text(predictions.names, rows)
 
 
-def _cell(value: float | str) -> str:
-    # A text is out of the reward file, which somebody else wrote.
+def _cell(value: Value) -> str:
+    if value is None:
+        return ""
+    # A text is out of the reward file, which somebody else wrote, or out of the table.
     return as_cell(value) if isinstance(value, str) else repr(value)
 
 
@@ -185,11 +326,15 @@ def describe_reward(content: bytes, name: str) -> dict[str, Any]:
     reward = decode_reward(content, name)
     weakened = reward.mechanism.words.inspected(reward.level)
     encoding = reward.encoding
+    own_tables = {}
+    if not reward.delivery.is_plain:
+        own_tables["tables"] = reward.delivery.in_words
     entries = {
         "reward for": reward.party,
         "model": kind_of(reward.posterior.model).title,
         "predicts": encoding.target.name if encoding else "labels, as the model was trained on",
         "from": ", ".join(c.name for c in encoding.columns) if encoding else "inputs by position",
+        **own_tables,
         "worth": f"{reward.value:.6g} nats of information",
         "updated": _update_in_words(reward.updated),
         "rho": reward.rho,

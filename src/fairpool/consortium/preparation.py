@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from fairpool.compute.workers import Workers, is_dask
+from fairpool.consortium.column_plan import ColumnPlan
+from fairpool.consortium.column_table import ColumnSummary, columns_by_party, unit_notes
 from fairpool.consortium.columns import (
     choose_features,
     column_problems,
@@ -25,6 +27,7 @@ from fairpool.consortium.faults import Columns
 from fairpool.consortium.intake import survey, survey_problems
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.outliers import look_for_outliers, outlier_notes
+from fairpool.consortium.reading_sections import SourceSection
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.scaling import fix_encoding
 from fairpool.consortium.surveys import Survey
@@ -36,8 +39,11 @@ from fairpool.consortium.tables import (
     links_to_others,
     refuse_large,
 )
+from fairpool.consortium.tolerant_reading import wanted_of
+from fairpool.consortium.treatment import class_notes, treatment_notes
+from fairpool.consortium.wanted import constant_problems
 from fairpool.encoding import TableEncoding
-from fairpool.errors import ConfigurationError, FairpoolError
+from fairpool.errors import ConfigurationError, DataError, FairpoolError
 from fairpool.model_kinds import KINDS
 from fairpool.notes import Note, notes_of, texts_of
 from fairpool.realisation.disclosure import Exposure
@@ -57,22 +63,26 @@ class Preparation:
         request: What was asked for.
         folder: Where the configuration file is; its paths are relative to it.
         configuration: What it says.
+        plan: What it says of columns.
         text: The file as it was read.
         encoding: How every table becomes numbers, fixed now.
         parties: Each party's data, surveyed, in the configuration's order.
         public: The public data, if any.
         test: The test data, if any.
+        table: Every column that is used, at every party.
         notes: What the operator should know.
     """
 
     request: RunRequest
     folder: Path
     configuration: Configuration
+    plan: ColumnPlan
     text: str
     encoding: TableEncoding
     parties: tuple[Survey, ...]
     public: Survey | None
     test: Survey | None
+    table: tuple[ColumnSummary, ...]
     notes: tuple[Note, ...]
 
     @property
@@ -97,37 +107,90 @@ def prepare(request: RunRequest, workers: Workers | None = None) -> Preparation:
         request: What is asked for.
         workers: Who looks at the tables, and who is told about it.
     """
+    return conclude(examine(request, workers))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Examination:
+    """What was seen of a collaboration, whether it can be run or not.
+
+    Attributes:
+        request: What was asked for.
+        folder: Where the configuration file is.
+        file: What it says.
+        findings: What was found by looking at all files.
+        table: Every column that is used, at everybody whose data could be looked at.
+    """
+
+    request: RunRequest
+    folder: Path
+    file: ConfigurationFile
+    findings: "_Findings"
+    table: tuple[ColumnSummary, ...]
+
+
+def examine(request: RunRequest, workers: Workers | None = None) -> Examination:
+    """Read the configuration and look at all data once, whatever is wrong with them.
+
+    Args:
+        request: What is asked for.
+        workers: Who looks at the tables, and who is told about it.
+    """
     workers = workers or Workers()
     file = read_configuration(request.configuration)
     folder = _folder_of(request.configuration, workers)
     findings = _look_at_everything(file.configuration, folder, workers)
+    names = {_owner(party.name): party.name for party in file.configuration.parties}
+    by_name = {names.get(owner, owner): seen for owner, seen in findings.surveys.items()}
+    return Examination(
+        request=request,
+        folder=folder,
+        file=file,
+        findings=findings,
+        table=columns_by_party(findings.columns, by_name, findings.plan),
+    )
+
+
+def conclude(examination: Examination) -> Preparation:
+    """What can be run; refused with every problem that was found."""
+    file = examination.file
+    findings = examination.findings
     _refuse_problems(file, findings)
     configuration = file.configuration
     features = findings.features
     surveys = findings.surveys
     parties = tuple(surveys[_owner(party.name)] for party in configuration.parties)
-    encoding, encoding_notes = fix_encoding(configuration, features, surveys)
+    plan = findings.plan
+    encoding, encoding_notes = fix_encoding(
+        plan, findings.columns, features=features, surveys=surveys
+    )
     _refuse_small_parties(configuration, encoding, surveys)
-    far = look_for_outliers(findings.columns.numbers, surveys, configuration.limits)
-    unused = unused_warnings(configuration, features, findings.party_heads)
-    row_numbers = row_number_warnings(configuration, features, parties)
+    far = look_for_outliers(findings.columns, surveys, configuration.limits)
+    unused = unused_warnings(plan, features, findings.party_heads)
+    row_numbers = row_number_warnings(plan, features, parties)
+    names = {_owner(party.name): party.name for party in configuration.parties}
     notes = [
         *encoding_notes,
         *notes_of("unused column", unused),
         *notes_of("row numbers", row_numbers),
+        *class_notes(findings.columns, parties),
         *_dropped_rows_notes(configuration, surveys),
+        *treatment_notes(encoding, surveys, names),
         *notes_of("identical files", _identical_files(surveys)),
-        *outlier_notes(far, {_owner(party.name): party.name for party in configuration.parties}),
+        *outlier_notes(far, names),
+        *unit_notes(examination.table, list(names.values())),
     ]
     return Preparation(
-        request=request,
-        folder=folder,
+        request=examination.request,
+        folder=examination.folder,
         configuration=configuration,
+        plan=plan,
         text=file.text,
         encoding=encoding,
         parties=parties,
         public=surveys.get(PUBLIC),
         test=surveys.get(TEST),
+        table=examination.table,
         notes=tuple(notes),
     )
 
@@ -148,6 +211,7 @@ class _Findings:
         problems: What is wrong with each owner's data, in the configuration's order.
         heads: The column names of every file that can be opened.
         party_heads: Those of the parties' files.
+        plan: What is wanted of columns.
         features: The input columns.
         columns: How they and the target are read.
         surveys: Every source's data, by owner; what could not be looked at is lacking.
@@ -156,6 +220,7 @@ class _Findings:
     problems: Problems
     heads: Heads
     party_heads: Heads
+    plan: ColumnPlan
     features: tuple[str, ...]
     columns: Columns
     surveys: dict[str, Survey]
@@ -168,8 +233,9 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
     limits = configuration.limits
     heads = _read_heads(sources, problems, limits)
     party_heads = _heads_of_parties(sources, heads)
-    features = choose_features(configuration, party_heads)
-    columns = wanted_columns(configuration, features)
+    plan = configuration.plan
+    features = choose_features(plan, party_heads)
+    columns = wanted_columns(plan, features)
     surveys = {}
     for source in sources:
         # What can be looked at is, even where other files have problems: all of them are to be told
@@ -185,14 +251,12 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
         )
         if seen is not None and readable.files:
             surveys[source.owner] = seen
-            may_miss = configuration.missing == "drop"
-            problems[source.owner] += survey_problems(
-                seen, columns, may_miss=may_miss, limits=limits
-            )
+            problems[source.owner] += survey_problems(seen, columns, limits=limits)
     return _Findings(
         problems=problems,
         heads=heads,
         party_heads=party_heads,
+        plan=plan,
         features=features,
         columns=columns,
         surveys=surveys,
@@ -201,6 +265,9 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
 
 def _survey_within(source: Source, *, columns: Columns, limits: Limits, workers: Workers) -> Survey:
     """Look at a source, unless it says of itself that it is too large."""
+    problems = constant_problems(wanted_of(columns, source.delivery))
+    if problems:
+        raise DataError(*(f"{source.owner}: {problem}" for problem in problems))
     refuse_large(source, columns.names, limits)
     return survey(source, columns, workers, limits=limits)
 
@@ -210,7 +277,7 @@ def _refuse_problems(file: ConfigurationFile, findings: _Findings) -> None:
     configuration = file.configuration
     every = [*file.problems, *_privacy_problems(configuration)]
     if findings.party_heads:
-        every += column_problems(configuration, findings.features, list(findings.heads))
+        every += column_problems(configuration, findings.features, findings.heads)
     for problems in findings.problems.values():
         every += problems
     if every:
@@ -253,20 +320,27 @@ def _privacy_problems(configuration: Configuration) -> list[str]:
     return problems
 
 
-def _wanted_data(configuration: Configuration) -> list[tuple[str, str]]:
+def _wanted_data(configuration: Configuration) -> list[tuple[str, SourceSection]]:
     """Whose data there are, and where, in the configuration's order."""
-    wanted = [(_owner(party.name), party.data) for party in configuration.parties]
+    wanted: list[tuple[str, SourceSection]] = [
+        (_owner(party.name), party) for party in configuration.parties
+    ]
     if configuration.public is not None:
-        wanted.append((PUBLIC, configuration.public.data))
+        wanted.append((PUBLIC, configuration.public))
     if configuration.test is not None:
-        wanted.append((TEST, configuration.test.data))
+        wanted.append((TEST, configuration.test))
     return wanted
 
 
 def _find_sources(configuration: Configuration, folder: Path, problems: Problems) -> list[Source]:
     sources = []
-    for owner, data in _wanted_data(configuration):
-        source = _try(problems[owner], Source.find, owner, data, folder)
+    for owner, section in _wanted_data(configuration):
+        delivery = configuration.delivery_of(section)
+        if delivery is None:
+            continue  # nobody knows how to look at it
+        source = _try(
+            problems[owner], Source.find, owner, section.patterns, folder, delivery=delivery
+        )
         if source is not None:
             sources.append(source)
     for owner, links in links_to_others(sources).items():
@@ -279,7 +353,7 @@ def _read_heads(sources: Sequence[Source], problems: Problems, limits: Limits) -
     for source in sources:
         unreadable: list[str] = []
         for file in source.files:
-            names = _try(unreadable, column_names, file, limits)
+            names = _try(unreadable, column_names, file, limits, source.delivery)
             if names is not None:
                 heads[file] = names
         problems[source.owner] += [f"{source.owner}: {problem}" for problem in unreadable]

@@ -14,15 +14,17 @@ A run reads the head of every file, for the names of its columns, and then whole
 So there are four readings for a model with weights, three where `share_inputs` is set, and two for
 an exact Gaussian process; public and test data are read twice. Every reading hashes its file, and
 must find what the first one found (see `contents`); a CSV file is never read for its hash alone.
-(Beside that, the text of a problem or an outlier reads a CSV file up to the line that it names.)
+(Beside that, the text of a problem or an outlier reads a CSV file up to the line that it names, and
+where dates may be written in two orders, a reading looks ahead for one that tells.)
 """
 
+import contextlib
 import hashlib
 import io
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,18 +34,26 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
+from fairpool.columns import Rules
 from fairpool.consortium.contents import FileState, Passage
+from fairpool.consortium.date_forms import DateForms, ambiguous_text
+from fairpool.consortium.decoding import Readable, decoded, is_plain_text
+from fairpool.consortium.sheet_columns import SheetColumns
 from fairpool.consortium.tables import (
-    MISSING,
     Batch,
     Place,
-    column_types,
     first_line,
     is_parquet,
+    is_workbook,
     row_groups,
     unfit_columns,
 )
+from fairpool.consortium.wanted import MisfitError, Wanted, rules_as_delivered, without_tokens
+from fairpool.consortium.workbooks import sheet_of
+from fairpool.encoding import TableEncoding
+from fairpool.encoding import without_tokens as without_column_tokens
 from fairpool.errors import DataError
+from fairpool.tables.delivery import AS_AGREED, Delivery
 
 BATCH_ROWS = 1 << 17
 BATCH_VALUES = 1 << 22
@@ -123,37 +133,83 @@ class Piece:
 class Reading:
     """One reading of a piece: its batches, to be gone through once, and then what was read.
 
-    It is not frozen: it counts and hashes what goes by.
+    Batches have the collaboration's names and units, however the file comes. It is not frozen: it
+    counts and hashes what goes by.
 
     Attributes:
         piece: What to read.
         numbers: The columns to be read as float64, missing values as nulls.
         texts: The columns to be read as strings, missing values as nulls.
+        dates: The columns to be read as float64 days since 1970-01-01; they may be among the
+            numbers.
+        delivery: How the file comes.
         threads: Whether columns are read in parallel; not where several pieces are.
         target: Which of the columns has labels, for errors; empty: none.
+        rules: Of columns with values that stand for missing ones, in the file's own unit.
         longest: Texts of a Parquet file with more characters than this are refused before they
             fill memory: stored once, one may stand in millions of rows. None: any are read.
+        expansion: How many times larger than its packed file a text may be; None: any.
     """
 
     piece: Piece
     numbers: Sequence[str]
     texts: Sequence[str]
+    dates: Sequence[str] = ()
+    delivery: Delivery = AS_AGREED
     threads: bool = True
     target: str = ""
+    rules: Mapping[str, Rules] = field(default_factory=dict)
     longest: int | None = None
+    expansion: float | None = None
     _rows: int = field(default=0, init=False)
     _sha256: str | None = field(default=None, init=False)
     _states: set[FileState] = field(default_factory=set, init=False)
 
+    @classmethod
+    def labelled(
+        cls, piece: Piece, encoding: TableEncoding, delivery: Delivery, *, threads: bool = True
+    ) -> "Reading":
+        """Of all columns that an encoding needs, labels as well.
+
+        Args:
+            piece: What to read.
+            encoding: How tables become numbers.
+            delivery: How the file comes.
+            threads: Whether columns are read in parallel.
+        """
+        return cls(
+            piece=piece,
+            numbers=encoding.labelled_numbers,
+            texts=encoding.labelled_texts,
+            dates=encoding.dates,
+            rules=encoding.rules,
+            delivery=delivery,
+            threads=threads,
+        )
+
     def __iter__(self) -> Iterator[Batch]:
-        types = column_types(self.numbers, self.texts)
-        most = max(1, min(BATCH_ROWS, BATCH_VALUES // max(len(types), 1)))
-        for table in self._tables(types, most):
+        wanted = Wanted(
+            numbers=tuple(self.numbers),
+            texts=tuple(self.texts),
+            dates=tuple(self.dates),
+            delivery=self.delivery,
+        )
+        most = max(1, min(BATCH_ROWS, BATCH_VALUES // max(len(wanted.names), 1)))
+        rules = rules_as_delivered(self.rules, self.delivery)
+        if is_workbook(self.piece.file):
+            yield from self._sheet(wanted, most, rules)
+            return
+        for table in self._tables(wanted, most):
             for start in range(0, table.num_rows, most):
-                part = table.slice(start, most)
+                part = without_column_tokens(table.slice(start, most), rules)
                 first = self.piece.first + self._rows
                 self._rows += part.num_rows
-                yield Batch(file=self.piece.file, first=first, columns=part)
+                yield Batch(
+                    file=self.piece.file,
+                    first=first,
+                    columns=part,
+                    dialect=self.delivery.dialect,
+                )
 
     @property
     def passage(self) -> Passage:
@@ -165,17 +221,39 @@ class Reading:
             states=frozenset(self._states),
         )
 
-    def _tables(self, types: dict[str, pa.DataType], most: int) -> Iterator[pa.Table]:
+    def _tables(self, wanted: Wanted, most: int) -> Iterator[pa.Table]:
+        """The rows as everything that follows sees them."""
+        tables = self._csv(wanted)
         if is_parquet(self.piece.file):
-            return self._parquet(types, most)
-        return self._csv(types)
+            tables = self._parquet(wanted, most)
+        forms = self._date_forms(wanted)
+        for own in tables:
+            if wanted.is_direct:
+                yield own
+            else:
+                yield self._canonical(own, wanted, forms)
 
-    def _csv(self, types: dict[str, pa.DataType]) -> Iterator[pa.Table]:
+    def _canonical(self, own: pa.Table, wanted: Wanted, forms: DateForms | None) -> pa.Table:
+        try:
+            return wanted.canonical(own, forms)
+        except MisfitError as misfit:
+            where = self._described(misfit.name, misfit.row)
+            raise DataError(f"{where}: {misfit.what}") from None
+        except pa.ArrowException as error:
+            raise DataError(f"{self.piece.file}: {first_line(error)}") from None
+
+    def _described(self, name: str, row: int) -> str:
+        """A column, and the place of a row that comes so many rows later than those before."""
+        number = self.piece.first + self._rows + row
+        place = Place(self.piece.file, number, dialect=self.delivery.dialect)
+        return f"{place}, {self.delivery.described(name)}"
+
+    def _csv(self, wanted: Wanted) -> Iterator[pa.Table]:
         problem = None
         stream = None
         try:
             stream = HashingStream(self.piece.file)
-            yield from self._csv_tables(stream, types)
+            yield from self._csv_tables(stream, wanted.types_in_text)
             self._sha256 = stream.drained()
         except (pa.ArrowException, OSError) as error:
             problem = first_line(error)
@@ -188,26 +266,104 @@ class Reading:
     def _csv_tables(
         self, stream: "HashingStream", types: dict[str, pa.DataType]
     ) -> Iterator[pa.Table]:
+        dialect = self.delivery.dialect
         options = pa_csv.ConvertOptions(
             column_types=types,
             include_columns=list(types),
-            null_values=list(MISSING),
+            null_values=list(dialect.missing_tokens),
             strings_can_be_null=True,
+            decimal_point=dialect.decimal,
         )
         with pa_csv.open_csv(
-            stream.lent(),
+            self._lent(stream),
             convert_options=options,
             read_options=pa_csv.ReadOptions(block_size=CSV_BLOCK, use_threads=self.threads),
-            parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+            parse_options=pa_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True),
         ) as reader:
             for batch in reader:
                 yield pa.Table.from_batches([batch])
 
-    def _parquet(self, types: dict[str, pa.DataType], most: int) -> Iterator[pa.Table]:
+    def _lent(self, stream: "HashingStream") -> Any:
+        """The file's text in UTF-8, as Arrow wants it; the hash is of the file's own bytes."""
+        file = self.piece.file
+        dialect = self.delivery.dialect
+        if is_plain_text(file, dialect):
+            return stream.lent()
+        return stream.lent(decoded(stream, file, dialect, expansion=self.expansion))
+
+    def _date_forms(self, wanted: Wanted) -> DateForms | None:
+        """How the file's dates are written; refused where nobody can tell.
+
+        Of most files the first rows tell. Then no more of them are read for that.
+        """
+        if not wanted.dates:
+            return None
+        recorded = {column.name for column in wanted.recorded}
+        forms = DateForms([name for name in wanted.dates if name in recorded], self.delivery)
+        still_open = {column.header: column.name for column in wanted.open_dates}
+        start = 0
+        with contextlib.closing(self._texts_of(list(still_open))) as tables:
+            for table in tables:
+                for header in table.column_names:
+                    forms.take(still_open[header], table[header], start)
+                start += table.num_rows
+                if not forms.undecided:
+                    break
+        for name, first in forms.ambiguous.items():
+            place = Place(self.piece.file, first.row, dialect=self.delivery.dialect)
+            where = f"{place}, {self.delivery.described(name)}"
+            raise DataError(f"{where}: {ambiguous_text(first.value)}")
+        return forms
+
+    def _texts_of(self, headers: list[str]) -> Generator[pa.Table]:
+        """Columns of the whole file that are text, as text."""
+        if not headers:
+            return
+        if is_parquet(self.piece.file):
+            yield from self._parquet_texts(headers)
+            return
+        stream = HashingStream(self.piece.file)
+        try:
+            yield from self._csv_tables(stream, {header: pa.string() for header in headers})
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{self.piece.file}: {first_line(error)}") from None
+        finally:
+            stream.wait_for_release()
+
+    def _parquet_texts(self, headers: list[str]) -> Iterator[pa.Table]:
+        try:
+            with pa.OSFile(str(self.piece.file)) as stream:
+                file = pa_parquet.ParquetFile(stream)
+                schema = file.schema.to_arrow_schema()
+                present = [header for header in headers if header in schema.names]
+                texts = [h for h in present if is_text_type(schema.field(h).type)]
+                if texts:
+                    for batch in file.iter_batches(BATCH_ROWS, columns=texts):
+                        yield pa.Table.from_batches([batch]).cast(
+                            pa.schema([(header, pa.string()) for header in batch.schema.names])
+                        )
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(
+                f"{self.piece.file}: damaged; ask for it again ({first_line(error)})"
+            ) from None
+
+    def _sheet(self, wanted: Wanted, most: int, rules: Mapping[str, Rules]) -> Iterator[Batch]:
+        sheet = sheet_of(self.piece.file, self.delivery.dialect)
+        columns = SheetColumns(sheet, wanted)
+        try:
+            table = without_column_tokens(columns.table(columns.refuse), rules)
+        except MisfitError as misfit:
+            where = self._described(misfit.name, misfit.row)
+            raise DataError(f"{where}: {misfit.what}") from None
+        self._sha256 = sheet.sha256
+        yield from columns.batches(table, self.piece.file, most)
+        self._rows = table.num_rows
+
+    def _parquet(self, wanted: Wanted, most: int) -> Iterator[pa.Table]:
         try:
             with pa.OSFile(str(self.piece.file)) as stream:
                 self._states.add(FileState.of(stream))
-                yield from self._tables_of(stream, types, most)
+                yield from self._tables_of(stream, wanted, most)
                 if self.piece.hashes:
                     stream.seek(0)
                     self._sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -217,35 +373,48 @@ class Reading:
                 f"{self.piece.file}: damaged; ask for it again ({first_line(error)})"
             ) from None
 
-    def _tables_of(
-        self, stream: pa.NativeFile, types: dict[str, pa.DataType], most: int
-    ) -> Iterator[pa.Table]:
+    def _tables_of(self, stream: pa.NativeFile, wanted: Wanted, most: int) -> Iterator[pa.Table]:
         # The open file, not its path: the path may stand for another file a moment later.
         head = pa_parquet.ParquetFile(stream)
-        unfit = unfit_columns(head.schema.to_arrow_schema(), types)
+        schema = head.schema.to_arrow_schema()
+        types = wanted.types_in_parquet
+        unfit = unfit_columns(schema, types)
         if unfit:
             raise DataError(
                 f"{self.piece.file}: {', '.join(unfit)} cannot be read as numbers or text"
             )
         # Texts come as they are stored, each once, so that they can be looked at before they are
         # repeated in every row.
+        texts = []
+        for header, kind in types.items():
+            is_text = kind == pa.date32() and is_text_type(schema.field(header).type)
+            if is_text or kind == pa.string():
+                texts.append(header)
         reader = pa_parquet.ParquetFile(
             stream,
             metadata=head.metadata,
             pre_buffer=False,
             buffer_size=PARQUET_BUFFER,
-            read_dictionary=list(self.texts),
+            read_dictionary=texts,
         )
+        names = {column.header: column.name for column in wanted.recorded}
         for batch in reader.iter_batches(
             most, self.piece.groups, list(types), use_threads=self.threads
         ):
             table = pa.Table.from_batches([batch])
             columns = {}
-            for name, kind in types.items():
-                if pa.types.is_dictionary(table[name].type):
-                    self._refuse_texts(batch.column(name), name)
-                columns[name] = _cast(table[name], kind)
-            yield pa.table(columns)
+            for header, kind in types.items():
+                if pa.types.is_dictionary(table[header].type):
+                    self._refuse_texts(batch.column(header), names[header])
+                    kind = pa.string()
+                column = table[header]
+                if kind != pa.date32():
+                    column = _cast(column, kind)
+                columns[header] = without_tokens(column, self.delivery.dialect.missing)
+            if columns:
+                yield pa.table(columns)
+            else:  # nothing but constants is wanted of the rows
+                yield table
 
     def _refuse_texts(self, column: pa.DictionaryArray, name: str) -> None:
         """Refuse texts that are endless, or no text, naming the first row that has one."""
@@ -271,8 +440,7 @@ class Reading:
     def _first_with(self, column: pa.DictionaryArray, marked: pa.BooleanArray, name: str) -> str:
         """Where the first row with one of the marked texts is."""
         is_such = marked.take(column.indices)
-        row = self.piece.first + self._rows + int(pc.index(is_such, True).as_py())
-        return f'{Place(self.piece.file, row)}, column "{name}"'
+        return self._described(name, int(pc.index(is_such, True).as_py()))
 
 
 def free_text_remedy(*, is_target: bool) -> str:
@@ -291,15 +459,27 @@ class HashingStream:
         self._released = threading.Event()
         self._released.set()
 
-    def lent(self) -> Any:
-        """The bytes as Arrow wants them."""
+    def lent(self, text: Readable | None = None) -> Any:
+        """The bytes as Arrow wants them.
+
+        Args:
+            text: What is made of them on their way, by reading this stream; None: nothing.
+        """
+        if text is not None:
+            beginning = text.read(SMALL_FILE)
+            if len(beginning) < SMALL_FILE:
+                return pa.BufferReader(beginning)
+            return self._lent_stream(_Rejoined(beginning, text))
         size = self._file.size()
         if size <= SMALL_FILE:
             # Arrow's own memory: its threads need no interpreter to let go of it.
             content = self._file.read_buffer(size)
             self._hash.update(content)
             return pa.BufferReader(content)
-        lent = _LentStream(self)
+        return self._lent_stream(self)
+
+    def _lent_stream(self, text: Readable) -> "_LentStream":
+        lent = _LentStream(text)
         self._released.clear()
         weakref.finalize(lent, self._released.set).atexit = False
         return lent
@@ -328,10 +508,22 @@ class HashingStream:
             time.sleep(A_LITTLE_MORE)
 
 
+class _Rejoined:
+    """A stream whose beginning was read already."""
+
+    def __init__(self, beginning: bytes, rest: Readable) -> None:
+        self._beginning = io.BytesIO(beginning)
+        self._rest = rest
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        return self._beginning.read(size) or self._rest.read(size)
+
+
 class _LentStream(io.RawIOBase):
     """What Arrow holds of a stream."""
 
-    def __init__(self, stream: HashingStream) -> None:
+    def __init__(self, stream: Readable) -> None:
         super().__init__()
         self._stream = stream
 
@@ -342,6 +534,13 @@ class _LentStream(io.RawIOBase):
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
         return self._stream.read(size)
+
+
+def is_text_type(kind: pa.DataType) -> bool:
+    """Whether a column of a Parquet file has texts."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _is_utf8(text: bytes | None) -> bool:

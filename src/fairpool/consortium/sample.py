@@ -101,11 +101,7 @@ def encoded_batches(
     total = survey.rows + survey.dropped
     done = 0
     for file in survey.source.files:
-        reading = Reading(
-            piece=Piece(file=file),
-            numbers=encoding.labelled_numbers,
-            texts=encoding.labelled_texts,
-        )
+        reading = Reading.labelled(Piece(file=file), encoding, survey.source.delivery)
         for batch in reading:
             yield encode_complete(batch.columns, encoding)
             done += batch.columns.num_rows

@@ -18,7 +18,7 @@ from fairpool.errors import few, shown
 from fairpool.model_kinds import KINDS
 from fairpool.notes import Note, texts_of
 from fairpool.parties import Party
-from fairpool.realisation.hidden_covariance import price_notes
+from fairpool.realisation.hidden_covariance import price_notes, ranges_would_help
 from fairpool.report.scores import Scores, score_models
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import Target
@@ -95,7 +95,12 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
     notes += residual_notes(learning.parties, residuals, preparation.encoding.target)
     notes += few_rows_notes(collaboration)
     notes += outlying_notes(collaboration)
-    notes += price_notes(collaboration.models, collaboration.game.alone)
+    propose_ranges = ranges_would_help(
+        learning.built.model, public=learning.public, declared=preparation.encoding.made_up()
+    )
+    notes += price_notes(
+        collaboration.models, collaboration.game.alone, propose_ranges=propose_ranges
+    )
     return Run(
         preparation=preparation,
         built=learning.built,

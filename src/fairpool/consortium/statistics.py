@@ -19,6 +19,7 @@ from fairpool.errors import DataError
 from fairpool.models import WeightModel
 from fairpool.parties import PartySummary
 from fairpool.tables.arrays import FloatArray
+from fairpool.tables.delivery import Delivery
 
 BLOCK_VALUES = 1 << 18
 """So many features are made of rows at once: few enough for a processor's cache."""
@@ -54,6 +55,7 @@ class _Task:
     """What all tasks of a party share; d is the number of features."""
 
     encoding: TableEncoding
+    delivery: Delivery
     model: WeightModel
     d: int
     threads: bool
@@ -88,6 +90,7 @@ def summarise_files(
     pieces = Piece.of(source.files, hashed=expected is not None)
     task = _Task(
         encoding=encoding,
+        delivery=source.delivery,
         model=model,
         d=probe.shape[1] - 1,
         threads=workers.executor is None or len(pieces) == 1,
@@ -139,12 +142,7 @@ def _sum_up(task: _Task, piece: Piece) -> Sums:
     moment = np.zeros(task.d)
     squares = 0.0
     rows = 0
-    batches = Reading(
-        piece=piece,
-        numbers=task.encoding.labelled_numbers,
-        texts=task.encoding.labelled_texts,
-        threads=task.threads,
-    )
+    batches = Reading.labelled(piece, task.encoding, task.delivery, threads=task.threads)
     for batch in batches:
         with np.errstate(invalid="ignore", over="ignore"):
             for start in range(0, batch.columns.num_rows, step):
@@ -162,12 +160,12 @@ def _sum_up(task: _Task, piece: Piece) -> Sums:
 
 
 def encode_complete(table: pa.Table, encoding: TableEncoding) -> tuple[FloatArray, FloatArray]:
-    """The rows of a table in which nothing is missing, as the model sees them: X [m, p], y [m]."""
+    """The complete rows of a table, as the model sees them: X [m, p], y [m]."""
     X = encoding.encode(table)
     y = encoding.encode_target(table)
     # The minimum is NaN as soon as one value is: hardly any time for tables without missing values.
     missing = np.isnan(X.min(initial=0.0) + y.min(initial=0.0))
     if missing or any(table[name].null_count for name in encoding.categories):
-        complete = complete_rows(table)
+        complete = complete_rows(table, imputed=encoding.imputed)
         return X[complete], y[complete]
     return X, y

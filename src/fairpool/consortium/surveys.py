@@ -129,13 +129,16 @@ class Survey:
             read are lacking.
         rows: Complete rows, those that will be used.
         dropped: Rows left out because something is missing.
+        imputed: Per column, how many missing values of complete rows are imputed.
+        clipped: Per column, how many values lie outside of its range, and are clipped.
         faults: What is wrong; missing values, too, whether they are allowed or not.
-        moments: Of the columns that are read as numbers, over complete rows.
-        sample: Some complete rows of them.
+        moments: Of the columns that are read as numbers, over what is present in complete rows; of
+            a column of which logarithms are taken, theirs.
+        sample: Some complete rows of the same numbers; NaN where one is missing.
         levels: Per column that is read as text, how often each level occurs in complete rows; not
             many more than `MOST_LEVELS`.
         unknown: Per categorical column whose levels are given, those that are not among them.
-        extremes: Per number column, the smallest and the largest value of complete rows.
+        extremes: Per number column, the smallest and the largest of the same numbers.
         counting: Per column that is named like a row number, from which of 0 and 1 it counts the
             rows of every file.
     """
@@ -144,6 +147,8 @@ class Survey:
     contents: dict[Path, Content] = field(default_factory=dict)
     rows: int = 0
     dropped: int = 0
+    imputed: Counter[str] = field(default_factory=Counter)
+    clipped: Counter[str] = field(default_factory=Counter)
     faults: Faults = field(default_factory=Faults)
     moments: Moments = field(default_factory=Moments)
     sample: RowSample = field(default_factory=RowSample)
@@ -179,6 +184,8 @@ class Survey:
             self,
             rows=self.rows + other.rows,
             dropped=self.dropped + other.dropped,
+            imputed=self.imputed + other.imputed,
+            clipped=self.clipped + other.clipped,
             faults=faults,
             moments=self.moments.merged(other.moments),
             sample=self.sample.merged(other.sample),

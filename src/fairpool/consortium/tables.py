@@ -1,4 +1,4 @@
-"""Parties' tables: CSV and Parquet files, whose they are, and what their heads say."""
+"""Parties' tables: files of any kind, whose they are, and what their heads say."""
 
 import contextlib
 import csv
@@ -15,16 +15,18 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 from numpy.typing import NDArray
 
+from fairpool.consortium.decoding import open_text
 from fairpool.consortium.limits import SMALL_TABLE, Limits, beyond
+from fairpool.consortium.workbooks import sheet_of
 from fairpool.errors import DataError, is_printable, shown
+from fairpool.tables.dates import is_date_type
+from fairpool.tables.delivery import AS_AGREED, Delivery
+from fairpool.tables.dialect import PLAIN, Dialect
 
-SUFFIXES = (".csv", ".parquet")
+WORKBOOKS = (".xlsx", ".xls", ".ods")
+SUFFIXES = (".csv", ".csv.gz", ".parquet", *WORKBOOKS)
 PUBLIC, TEST = "public data", "test data"
 """Who owns data, besides parties."""
-
-MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "none", "#N/A")
-"""What stands for a missing value in a CSV file."""
-
 
 IN_THE_CONFIGURATION = "correct its data in the configuration"
 """Where a path is wrong."""
@@ -37,10 +39,12 @@ class Source:
     Attributes:
         owner: Whose data it is, as error texts call it: 'party "Hospital A"', "public data".
         files: The files, sorted.
+        delivery: How they are read.
     """
 
     owner: str
     files: tuple[Path, ...]
+    delivery: Delivery = AS_AGREED
 
     @property
     def is_party(self) -> bool:
@@ -51,13 +55,14 @@ class Source:
     def find(
         cls,
         owner: str,
-        pattern: str,
+        patterns: str | Sequence[str],
         folder: Path,
         *,
         remedy: str = IN_THE_CONFIGURATION,
         follow_links: bool = False,
+        delivery: Delivery = AS_AGREED,
     ) -> "Source":
-        """The files that a path, folder or glob stands for.
+        """The files that a path, folder or glob stands for, or several of these.
 
         A file whose name cannot be shown is refused: it would be obeyed by terminals, and forge
         lines of lists of files. So is a link that leads out, by which a party that sends files
@@ -65,27 +70,23 @@ class Source:
 
         Args:
             owner: Whose data it is.
-            pattern: The path, folder or glob.
+            patterns: The path, folder or glob, or a list of such.
             folder: What it is relative to.
             remedy: What to do where there is no such file.
             follow_links: Whether links may lead out of `folder` or, where the pattern itself lies
                 elsewhere, of the folder that it names.
+            delivery: How they are read.
         """
-        path = folder / pattern
-        if path.is_dir():
-            files = [f for f in path.iterdir() if f.suffix.lower() in SUFFIXES and f.is_file()]
-            if not files:
-                raise DataError(f"{owner}: the folder {path} has no .csv or .parquet file")
-        elif path.is_file():
-            files = [path]
-        else:
-            # Relative to the folder, in whose own name a bracket means itself.
-            matches = glob.glob(pattern, root_dir=folder)
-            files = [folder / match for match in matches if (folder / match).is_file()]
-            if not files:
-                raise DataError(f"{owner}: {path} is no file or folder, and matches none; {remedy}")
-        files.sort()  # the order must not depend on the file system: sums over rows do depend on it
         problems = []
+        files: list[Path] = []
+        for pattern in [patterns] if isinstance(patterns, str) else patterns:
+            matching = _files_of(pattern, folder, owner, remedy=remedy)
+            if not follow_links:
+                problems += _links_that_lead_out(owner, matching, _home(pattern, folder))
+            files += matching
+        # One file may match two patterns. The order must not depend on the file system: sums over
+        # rows do depend on it.
+        files = sorted({*files})
         for file in files:
             name = os.path.relpath(file, folder)
             if not is_printable(name):
@@ -93,13 +94,41 @@ class Source:
                     f"{owner}: the file name {shown(name)} has a sign that cannot be shown;"
                     " rename it"
                 )
-            if file.suffix.lower() not in SUFFIXES:
-                problems.append(f"{owner}: {file} is neither .csv nor .parquet")
-        if not follow_links:
-            problems += _links_that_lead_out(owner, files, _home(pattern, folder))
+            if not is_table(file):
+                problems.append(f"{owner}: {file} is no table ({', '.join(SUFFIXES)})")
         if problems:
             raise DataError(*problems)
-        return cls(owner, tuple(files))
+        return cls(owner, tuple(files), delivery)
+
+
+def is_table(file: Path) -> bool:
+    """Whether a file is a table, by its name."""
+    return file.name.lower().endswith(SUFFIXES)
+
+
+def _files_of(pattern: str, folder: Path, owner: str, *, remedy: str) -> list[Path]:
+    """The files that a path, folder or glob stands for."""
+    path = folder / pattern
+    if path.is_dir():
+        files = [f for f in path.iterdir() if is_table(f) and f.is_file() and not _is_lock(f)]
+        if not files:
+            raise DataError(
+                f"{owner}: the folder {path} has no table ({', '.join(SUFFIXES)}); {remedy}"
+            )
+        return files
+    if path.is_file():
+        return [path]
+    # Relative to the folder, in whose own name a bracket means itself.
+    matches = [folder / match for match in glob.glob(pattern, root_dir=folder)]
+    files = [match for match in matches if match.is_file() and not _is_lock(match)]
+    if not files:
+        raise DataError(f"{owner}: {path} is no file or folder, and matches none; {remedy}")
+    return files
+
+
+def _is_lock(file: Path) -> bool:
+    """Whether a file only says that Excel has another one open."""
+    return file.name.startswith("~$")
 
 
 def _home(pattern: str, folder: Path) -> Path:
@@ -160,15 +189,17 @@ class Place:
         file: The file.
         row: The row's number, from 0.
         line: Its line, where that is known; otherwise the file is read again when it is asked for.
+        dialect: How the file is written.
     """
 
     file: Path
     row: int
     line: int | None = None
+    dialect: Dialect = PLAIN
 
     def __str__(self) -> str:
         if self.line is None:
-            return f"{self.file}, {line_of(self.file, self.row)}"
+            return f"{self.file}, {line_of(self.file, self.row, self.dialect)}"
         return f"{self.file}, line {self.line}"
 
 
@@ -181,12 +212,14 @@ class Batch:
         first: The number of the first of them in the file, from 0.
         columns: The rows.
         places: Where each row is, if rows between them were left out.
+        dialect: How the file is written.
     """
 
     file: Path
     first: int
     columns: pa.Table
     places: Sequence[Place] = ()
+    dialect: Dialect = PLAIN
 
     @property
     def row_numbers(self) -> NDArray[np.int64]:
@@ -199,34 +232,49 @@ class Batch:
         """Where a row of the batch (from 0) is."""
         if self.places:
             return self.places[row]
-        return Place(self.file, self.first + row)
+        return Place(self.file, self.first + row, dialect=self.dialect)
 
 
 BYTES_PER_VALUE = 8
 LONGEST_FIXED_TEXT = 1000
 """Bytes of a text in a column of texts of one length."""
 
+ENCODING_REMEDY = "save it as UTF-8, or give its encoding in its reading"
+
 MOST_NAMES = 20
 """Of names that cannot be used, so many are listed and the others counted."""
 
 
-def column_names(file: Path, limits: Limits | None = None) -> tuple[str, ...]:
-    """The names of a file's columns, from its head alone.
+def column_names(
+    file: Path, limits: Limits | None = None, delivery: Delivery = AS_AGREED
+) -> tuple[str, ...]:
+    """What the collaboration calls a file's columns, from its head alone.
 
     Args:
         file: The file.
         limits: What a head may be at most; None: anything.
+        delivery: How the file is read.
     """
-    names = _parquet_names(file) if is_parquet(file) else _csv_names(file, limits)
+    return delivery.names_of(headers_of(file, limits, delivery.dialect), str(file))
+
+
+def headers_of(
+    file: Path, limits: Limits | None = None, dialect: Dialect = PLAIN
+) -> tuple[str, ...]:
+    """The names of a file's columns as they stand in it."""
+    if is_parquet(file):
+        names = _parquet_names(file)
+    elif is_workbook(file):
+        names = sheet_of(file, dialect, limits=limits, head_only=True).headers
+    else:
+        names = _csv_names(file, limits, dialect)
+        _refuse_other_separator(file, names, dialect)
     if not names:
         raise DataError(f"{file}: the file is empty; its first line must name the columns")
     if not any(names):
         raise DataError(
             f"{file}: its first line names no column; its first line must name the columns"
         )
-    for sign, word in ((";", "semicolons"), ("\t", "tabs")):
-        if len(names) == 1 and sign in names[0]:
-            raise DataError(f"{file}: its columns are separated by {word}; save it with commas")
     if limits is not None:
         _refuse_wide(file, names, limits)
     problems = []
@@ -247,6 +295,24 @@ def column_names(file: Path, limits: Limits | None = None) -> tuple[str, ...]:
     return names
 
 
+SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "bars"}
+"""What may separate columns, in words."""
+
+
+def _refuse_other_separator(file: Path, names: Sequence[str], dialect: Dialect) -> None:
+    """Refuse a head of one long column that another sign takes apart."""
+    if len(names) != 1:
+        return
+    for sign, word in SEPARATORS.items():
+        if sign != dialect.separator and sign in names[0]:
+            written = "\\t" if sign == "\t" else sign
+            expected = SEPARATORS.get(dialect.separator, repr(dialect.separator))
+            raise DataError(
+                f"{file}: its columns are separated by {word}; save it with {expected}, or say"
+                f' separator = "{written}" in its reading'
+            )
+
+
 def _refuse_wide(file: Path, names: Sequence[str], limits: Limits) -> None:
     problems = []
     if len(names) > limits.columns:
@@ -257,6 +323,11 @@ def _refuse_wide(file: Path, names: Sequence[str], limits: Limits) -> None:
         problems.append(beyond(what, limits.name_length, "name_length"))
     if problems:
         raise DataError(*(f"{file}: {problem}" for problem in problems))
+
+
+def is_workbook(file: Path) -> bool:
+    """Whether a file is read as a workbook of sheets, by its name."""
+    return file.suffix.lower() in WORKBOOKS
 
 
 def is_parquet(file: Path) -> bool:
@@ -277,20 +348,20 @@ def _parquet_names(file: Path) -> tuple[str, ...]:
         ) from None
 
 
-def _csv_names(file: Path, limits: Limits | None) -> tuple[str, ...]:
+def _csv_names(file: Path, limits: Limits | None, dialect: Dialect) -> tuple[str, ...]:
     try:
-        with open_csv(file) as stream:
+        with open_csv(file, dialect) as stream:
             lines: Iterable[str] = stream
             if limits is not None:
                 lines = _short_lines(stream, limits)
-            names = tuple(next(csv.reader(lines), ()))
+            names = tuple(next(csv.reader(lines, delimiter=dialect.separator), ()))
     except PermissionError:
         raise DataError(f"{file}: no permission to read it") from None
     except (OSError, csv.Error) as error:
         raise DataError(f"{file}: not a readable CSV file ({first_line(error)})") from None
     for name in names:
         if (byte := byte_not_utf8(name)) is not None:
-            raise DataError(f"{file}: not UTF-8 text (byte {byte:#x}); save it as UTF-8")
+            raise DataError(f"{file}: not UTF-8 text (byte {byte:#x}); {ENCODING_REMEDY}")
     return names
 
 
@@ -303,17 +374,17 @@ def _short_lines(stream: TextIO, limits: Limits) -> Iterator[str]:
         yield line
 
 
-def open_csv(file: Path) -> TextIO:
+def open_csv(file: Path, dialect: Dialect = PLAIN) -> TextIO:
     """A CSV file as text; bytes that are not UTF-8 are kept, to be found by `byte_not_utf8`."""
-    return file.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+    return open_text(file, dialect)
 
 
-def csv_rows(stream: TextIO) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(stream: TextIO, dialect: Dialect = PLAIN) -> Iterator[tuple[int, list[str]]]:
     """The line at which each row of a CSV file begins, and its values.
 
     The first row has the names of the columns.
     """
-    reader = csv.reader(stream)
+    reader = csv.reader(stream, delimiter=dialect.separator)
     line = 1
     try:
         for row in reader:
@@ -375,13 +446,6 @@ def refuse_large(source: Source, columns: Sequence[str], limits: Limits) -> None
         raise DataError(*problems)
 
 
-def column_types(numbers: Sequence[str], texts: Sequence[str]) -> dict[str, pa.DataType]:
-    """As what to read each column: numbers first, then texts."""
-    types = {name: pa.float64() for name in numbers}
-    types |= {name: pa.string() for name in texts}
-    return types
-
-
 def unfit_columns(schema: pa.Schema, types: dict[str, pa.DataType]) -> dict[str, str | None]:
     """The columns of a Parquet file that cannot be read as these types.
 
@@ -407,17 +471,28 @@ def _fits(own: pa.DataType, wanted: pa.DataType) -> bool:
             or pa.types.is_decimal(own)
             or pa.types.is_null(own)
         )
+    if wanted == pa.date32():
+        if pa.types.is_dictionary(own):
+            own = own.value_type
+        return bool(
+            is_date_type(own)
+            or pa.types.is_string(own)
+            or pa.types.is_large_string(own)
+            or pa.types.is_null(own)
+        )
     if pa.types.is_fixed_size_binary(own):
         # A long one that is stored once could fill memory before anybody looks at it.
         return bool(own.byte_width <= LONGEST_FIXED_TEXT)
     return not pa.types.is_nested(own)
 
 
-def line_of(file: Path, row: int) -> str:
+def line_of(file: Path, row: int, dialect: Dialect = PLAIN) -> str:
     """Where the row (from 0) of a file is, as a person would look for it."""
+    if is_workbook(file):
+        return f"sheet row {row + 2}"  # counted from 1, and the first one names the columns
     if not is_parquet(file):
-        with open_csv(file) as stream, contextlib.suppress(DataError):
-            for number, (line, _) in enumerate(csv_rows(stream)):
+        with open_csv(file, dialect) as stream, contextlib.suppress(DataError):
+            for number, (line, _) in enumerate(csv_rows(stream, dialect)):
                 if number == row + 1:  # the first one names the columns
                     return f"line {line}"
     return f"row {row + 1}"

@@ -4,28 +4,38 @@ So all that is wrong with a table can be told at once. Tables without a fault ar
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pa_parquet
 
+from fairpool.consortium.date_forms import DateForms
 from fairpool.consortium.faults import Columns, Fault, Faults
 from fairpool.consortium.reading import Piece, Reading
+from fairpool.consortium.sheet_columns import SheetColumns
 from fairpool.consortium.tables import (
-    MISSING,
     Batch,
     Place,
     byte_not_utf8,
-    column_types,
     csv_rows,
     is_parquet,
+    is_workbook,
     open_csv,
     unfit_columns,
 )
+from fairpool.consortium.wanted import Wanted, constant_value, converted, rules_as_delivered
+from fairpool.consortium.workbooks import sheet_of
+from fairpool.encoding import without_tokens
 from fairpool.errors import DataError
+from fairpool.tables.dates import days_in
+from fairpool.tables.delivery import AS_AGREED, Delivery
+from fairpool.tables.dialect import Dialect
+from fairpool.tables.numerals import number_in
 
 TOLERANT_ROWS = 1 << 14
 TOLERANT_VALUES = 1 << 21
@@ -33,7 +43,12 @@ TOLERANT_VALUES = 1 << 21
 
 
 def read_tolerantly(
-    piece: Piece, columns: Columns, faults: Faults, *, longest: int | None = None
+    piece: Piece,
+    columns: Columns,
+    faults: Faults,
+    *,
+    delivery: Delivery = AS_AGREED,
+    longest: int | None = None,
 ) -> Iterator[Batch]:
     """The rows of a piece that `Reading` refuses, as far as they can be read.
 
@@ -44,37 +59,74 @@ def read_tolerantly(
         piece: A CSV file, or row groups of a Parquet file.
         columns: What to read of it.
         faults: Takes what could not be read.
+        delivery: How the file comes.
         longest: See `Reading`.
     """
-    if is_parquet(piece.file):
-        yield from _read_parquet(piece, columns, faults, longest=longest)
-    else:
-        yield from _read_csv(piece.file, columns, faults)
+    rules = rules_as_delivered(columns.rules, delivery)
+    for batch in _read(piece, columns, faults, delivery=delivery, longest=longest):
+        yield replace(batch, columns=without_tokens(batch.columns, rules))
 
 
-def _read_parquet(
-    piece: Piece, columns: Columns, faults: Faults, *, longest: int | None
+def _read(
+    piece: Piece, columns: Columns, faults: Faults, *, delivery: Delivery, longest: int | None
 ) -> Iterator[Batch]:
-    """The columns that have the right type; Arrow reads them, or none."""
-    beginning = Place(piece.file, piece.first)
-    types = column_types(columns.numbers, columns.texts)
-    unfit = unfit_columns(pa_parquet.read_schema(piece.file), types)
-    for name, own_type in unfit.items():
-        if own_type is None:
-            faults.note(Fault(kind="lacking", column=name, first=beginning))
-        else:
-            faults.note(Fault(kind="type", column=name, first=beginning, value=own_type))
-    reading = Reading(
-        piece=piece,
-        numbers=[name for name in columns.numbers if name not in unfit],
-        texts=[name for name in columns.texts if name not in unfit],
-        target=columns.target_name,
-        longest=longest,
+    wanted = wanted_of(columns, delivery)
+    if is_parquet(piece.file):
+        reading = _read_parquet(piece, wanted, faults)
+        reading.target = columns.target_name
+        reading.longest = longest
+        try:
+            yield from reading
+        except DataError as error:
+            beginning = Place(piece.file, piece.first)
+            faults.note(Fault(kind="unreadable", first=beginning, value=str(error)))
+    elif is_workbook(piece.file):
+        yield from _read_sheet(piece.file, wanted, faults)
+    else:
+        yield from _read_csv(piece.file, wanted, faults)
+
+
+def wanted_of(columns: Columns, delivery: Delivery) -> Wanted:
+    """What is wanted of a file that comes in this way."""
+    return Wanted(
+        numbers=columns.numbers, texts=columns.texts, dates=columns.dates, delivery=delivery
     )
-    try:
-        yield from reading
-    except DataError as error:
-        faults.note(Fault(kind="unreadable", first=beginning, value=str(error)))
+
+
+def _read_parquet(piece: Piece, wanted: Wanted, faults: Faults) -> Reading:
+    """A reading of the columns that have the right type; Arrow reads them, or none."""
+    beginning = Place(piece.file, piece.first)
+    types = wanted.types_in_parquet
+    unfit = unfit_columns(pa_parquet.read_schema(piece.file), types)
+    fit = [*wanted.names]
+    for column in wanted.recorded:
+        if column.header not in unfit:
+            continue
+        fit.remove(column.name)
+        own_type = unfit[column.header]
+        if own_type is None:
+            faults.note(Fault(kind="lacking", column=column.name, first=beginning))
+        else:
+            faults.note(Fault(kind="type", column=column.name, first=beginning, value=own_type))
+    return Reading(
+        piece=piece,
+        numbers=[name for name in wanted.numbers if name in fit],
+        texts=[name for name in wanted.texts if name in fit],
+        dates=[name for name in wanted.dates if name in fit],
+        delivery=wanted.delivery,
+    )
+
+
+def _read_sheet(file: Path, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """A workbook; its cells are looked at one by one in any case."""
+    dialect = wanted.delivery.dialect
+
+    def note(name: str, kind: str, row: int, value: str) -> None:
+        place = Place(file, row, dialect=dialect)
+        faults.note(Fault(kind=kind, column=name, first=place, value=value))
+
+    columns = SheetColumns(sheet_of(file, dialect), wanted)
+    yield from columns.batches(columns.table(note), file, TOLERANT_ROWS)
 
 
 class _Row(NamedTuple):
@@ -84,31 +136,74 @@ class _Row(NamedTuple):
     values: list[str]
 
 
-def _read_csv(file: Path, columns: Columns, faults: Faults) -> Iterator[Batch]:
+def _read_csv(file: Path, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """Row by row in Python: slow, and only for files that have a fault."""
-    with open_csv(file) as stream:
-        lines = csv_rows(stream)
-        _, names = next(lines)
-        present = {*names}
-        numbers = {*columns.numbers}
-        texts = {*columns.texts}
-        for name in columns.names:
-            if name not in present:
-                faults.note(Fault(kind="lacking", column=name, first=Place(file, 0)))
-        rows = _rows_of(lines, file, width=len(names), faults=faults)
-        most = max(1, min(TOLERANT_ROWS, TOLERANT_VALUES // max(len(names), 1)))
-        while together := list(islice(rows, most)):
+    delivery = wanted.delivery
+    forms = _date_forms(file, wanted)
+    for name, first in forms.ambiguous.items():
+        place = Place(file, first.row, dialect=delivery.dialect)
+        faults.note(Fault(kind="order", column=name, first=place, value=first.value))
+    with open_csv(file, delivery.dialect) as stream:
+        lines = csv_rows(stream, delivery.dialect)
+        _, headers = next(lines)
+        at = {header: k for k, header in enumerate(headers)}
+        for column in wanted.recorded:
+            if column.header not in at:
+                faults.note(Fault(kind="lacking", column=column.name, first=Place(file, 0)))
+        rows = _rows_of(lines, file, width=len(headers), faults=faults)
+        for together in _in_batches(rows, len(headers)):
             places = [row.place for row in together]
-            reader = _Reader(places, faults)
+            reader = _Reader(places, faults, wanted, forms)
             table = {}
-            for at, name in enumerate(names):
-                values = [row.values[at] for row in together]
-                if name in numbers:
-                    table[name] = pa.array(reader.numbers(name, values), pa.float64())
-                elif name in texts:
-                    table[name] = pa.array(reader.texts(values), pa.string())
+            for name, kind in wanted.types.items():
+                own = delivery.column(name)
+                if own.constant is not None:
+                    value = constant_value(own, kind=kind, is_date=name in wanted.dates)
+                    table[name] = pa.repeat(pa.scalar(value, kind), len(together))
+                elif own.header in at:
+                    values = [row.values[at[own.header]] for row in together]
+                    table[name] = reader.column(name, values)
             if table:
-                yield Batch(file=file, first=places[0].row, columns=pa.table(table), places=places)
+                yield Batch(
+                    file=file,
+                    first=places[0].row,
+                    columns=pa.table(table),
+                    places=places,
+                    dialect=delivery.dialect,
+                )
+
+
+def _in_batches(rows: Iterator[_Row], width: int) -> Iterator[list[_Row]]:
+    most = max(1, min(TOLERANT_ROWS, TOLERANT_VALUES // max(width, 1)))
+    while together := list(islice(rows, most)):
+        yield together
+
+
+def _date_forms(file: Path, wanted: Wanted) -> DateForms:
+    """How the file's dates are written, as far as the file can be read."""
+    recorded = {column.name for column in wanted.recorded}
+    forms = DateForms([name for name in wanted.dates if name in recorded], wanted.delivery)
+    if not wanted.open_dates:
+        return forms
+    dialect = wanted.delivery.dialect
+    tokens = {*dialect.missing_tokens}
+    with open_csv(file, dialect) as stream:
+        lines = csv_rows(stream, dialect)
+        _, headers = next(lines)
+        at = {header: k for k, header in enumerate(headers)}
+        rows = _rows_of(lines, file, width=len(headers), faults=Faults())
+        for together in _in_batches(rows, len(headers)):
+            for column in wanted.open_dates:
+                if column.header in at:
+                    values = [row.values[at[column.header]] for row in together]
+                    texts = [None if value in tokens else _utf8(value) for value in values]
+                    texts_read = pa.chunked_array([pa.array(texts, pa.string())])
+                    forms.take(column.name, texts_read, together[0].place.row)
+    return forms
+
+
+def _utf8(value: str) -> str:
+    return value.encode(errors="replace").decode()
 
 
 def _rows_of(
@@ -126,7 +221,11 @@ def _rows_of(
                 faults.note(Fault(kind="width", first=place, value=what))
     except DataError as error:
         where = Place(file, number)
-        faults.note(Fault(kind="unreadable", first=where, value=f"{file}, {error}"))
+        # What is wrong with the file's bytes is told with its name, what is wrong with a line not.
+        text = str(error)
+        if not text.startswith(str(file)):
+            text = f"{file}, {text}"
+        faults.note(Fault(kind="unreadable", first=where, value=text))
 
 
 @dataclass(frozen=True)
@@ -135,42 +234,58 @@ class _Reader:
 
     places: Sequence[Place]
     faults: Faults
+    wanted: Wanted
+    forms: DateForms
 
-    def numbers(self, name: str, values: Sequence[str]) -> list[float | None]:
+    @property
+    def _dialect(self) -> Dialect:
+        return self.wanted.delivery.dialect
+
+    def column(self, name: str, values: Sequence[str]) -> pa.ChunkedArray:
+        """Values of a column as everything that follows sees them."""
+        if name in self.wanted.dates:
+            return self._dates(name, values)
+        if self.wanted.types[name] == pa.string():
+            return pa.chunked_array([pa.array(self._texts(values), pa.string())])
+        numbers = pa.chunked_array([pa.array(self._numbers(name, values), pa.float64())])
+        return converted(numbers, self.wanted.delivery.column(name).conversion)
+
+    def _numbers(self, name: str, values: Sequence[str]) -> list[float | None]:
         """Values as numbers; None where one is missing."""
+        tokens = {*self._dialect.missing_tokens}
         numbers: list[float | None] = []
         for place, value in zip(self.places, values, strict=True):
-            if value in MISSING:
+            if value in tokens:
                 numbers.append(None)
                 continue
-            number = _as_number(value)
+            number = number_in(value, self._dialect)
             if number is None:
                 self.faults.note(Fault(kind="number", column=name, first=place, value=value))
                 number = 0.0
             numbers.append(number)
         return numbers
 
-    def texts(self, values: Sequence[str]) -> list[str | None]:
+    def _texts(self, values: Sequence[str]) -> list[str | None]:
         """Values as text; None where one is missing."""
+        tokens = {*self._dialect.missing_tokens}
         texts: list[str | None] = []
         for place, value in zip(self.places, values, strict=True):
             byte = None if value.isascii() else byte_not_utf8(value)
             if byte is not None:
                 self.faults.note(Fault(kind="encoding", first=place, value=f"byte {byte:#x}"))
-                texts.append(value.encode(errors="replace").decode())
-            elif value in MISSING:
+                texts.append(_utf8(value))
+            elif value in tokens:
                 texts.append(None)
             else:
                 texts.append(value)
         return texts
 
-
-def _as_number(value: str) -> float | None:
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    # Python reads 1_000 and digits of other scripts as numbers, but Arrow does not.
-    if "_" in value or not value.isascii():
-        return None
-    return number
+    def _dates(self, name: str, values: Sequence[str]) -> pa.ChunkedArray:
+        """Values as days; null where one is missing."""
+        texts = pa.chunked_array([pa.array(self._texts(values), pa.string())])
+        days = days_in(texts, self.forms.of(name))
+        is_missing = np.asarray(pc.is_null(texts))
+        for row in np.flatnonzero(~days.fits & ~is_missing).tolist():
+            fault = Fault(kind="date", column=name, first=self.places[row], value=values[row])
+            self.faults.note(fault)
+        return pa.chunked_array([pa.array(days.values, mask=is_missing)])

@@ -1,6 +1,6 @@
 """What a party does with its reward when it has more rows: bring it up to date by itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fairpool.compute.workers import Progress, Workers, no_progress
@@ -10,6 +10,7 @@ from fairpool.errors import DataError, RewardFileError
 from fairpool.notes import Note
 from fairpool.realisation import ModelReward, load_reward, update
 from fairpool.realisation.update import updatable
+from fairpool.tables.delivery import AS_AGREED
 
 OWNER = "rows of your own"
 
@@ -37,6 +38,7 @@ def update_file(
     *,
     add: bool = False,
     corrected: bool = False,
+    as_agreed: bool = False,
     progress: Progress = no_progress,
 ) -> UpdatedReward:
     """The reward of a file, with the rows of a table as its recipient's own.
@@ -46,6 +48,7 @@ def update_file(
         data: The table, with the model's columns and the target; it may be a folder or a pattern.
         add: Whether the table has new rows alone, to be added to those before.
         corrected: Whether rows were corrected or left out.
+        as_agreed: Whether the table has the collaboration's names and units instead of the party's.
         progress: Called as rows are done.
     """
     before = load_reward(reward_file)
@@ -56,8 +59,10 @@ def update_file(
         )
     try:
         model = updatable(before).model  # refused at once, and not after the table was read
-        source = find_data(data, OWNER)
-        seen, notes = look_at_data(source, before.encoding, progress, with_labels=True)
+        delivery = AS_AGREED if as_agreed else before.delivery
+        source = replace(find_data(data, OWNER), delivery=delivery)
+        looked_at = look_at_data(source, before.encoding, progress, with_labels=True)
+        seen = looked_at.survey
         if not seen.rows:
             raise DataError(f"{data}: it has no row; give the rows that the reward shall have")
         own = summarise_files(
@@ -72,7 +77,7 @@ def update_file(
     except RewardFileError as error:
         texts = [f"{reward_file}: {problem}" for problem in error.problems]
         raise RewardFileError(*texts) from None
-    return UpdatedReward(before=before, reward=after, rows=len(own), notes=tuple(notes))
+    return UpdatedReward(before=before, reward=after, rows=len(own), notes=tuple(looked_at.notes))
 
 
 def updated_name(reward_file: Path) -> Path:

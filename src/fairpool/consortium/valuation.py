@@ -74,10 +74,15 @@ def value(
         mechanism=configuration.rewards.mechanism,
         covariance=configuration.rewards.covariance,
         public=learning.public,
+        declared=learning.preparation.encoding.made_up(),
     )
     # Each model knows how a table becomes its inputs, so that it can be saved and used as it is.
     encoding = learning.preparation.encoding
-    models = tuple(replace(model, encoding=encoding) for model in collaboration.models)
+    encoded = []
+    parties = learning.preparation.parties
+    for reward, party in zip(collaboration.models, parties, strict=True):
+        encoded.append(replace(reward, encoding=encoding, delivery=party.source.delivery))
+    models = tuple(encoded)
     if not configuration.rewards.share_inputs:
         rows = _rows_behind(summaries, learning.preparation)
         models = with_outlying_rows(models, rows, encoding=encoding, workers=workers)

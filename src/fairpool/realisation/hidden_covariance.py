@@ -27,7 +27,7 @@ from fairpool.linear_algebra.log_determinant import (
 )
 from fairpool.linear_algebra.pencil import pencil_eigenvalues
 from fairpool.linear_algebra.solving import solve_factorised, solve_lower
-from fairpool.models import WeightModel, WeightPosterior
+from fairpool.models import Model, WeightModel, WeightPosterior
 from fairpool.notes import Note
 from fairpool.parties import Told
 from fairpool.realisation.model_reward import ModelReward
@@ -79,17 +79,26 @@ class Spread:
     share: float
 
     @classmethod
-    def of(cls, model: WeightModel, inputs: int, public: FloatArray | None) -> "Spread":
+    def of(
+        cls,
+        model: WeightModel,
+        inputs: int,
+        public: FloatArray | None,
+        *,
+        declared: FloatArray | None = None,
+    ) -> "Spread":
         """From public data where there are some, or from inducing points: the file has them.
 
         A model without either knows nothing of how its inputs go together, but the recipient's own
         rows do: with made-up inputs alone, a linear model of correlated columns would lose more
-        than the recipient gains.
+        than the recipient gains. Where ranges are declared, the made-up inputs are spread over
+        them; inducing points tell more than ranges do, and come first.
 
         Args:
             model: The model.
             inputs: Number p of input columns.
             public: Public inputs [m, p], if there are some.
+            declared: Inputs spread evenly over declared ranges [m, p], if all columns have one.
         """
         if public is not None and len(public):
             return cls(public=_mean_gram(model, public), share=1.0)
@@ -101,8 +110,9 @@ class Spread:
             places = within[np.arange(len(unit)) % len(within)]
             cloud = places + deviation * ndtri(np.clip(unit, LEAST_TAIL, 1 - LEAST_TAIL))
             return cls(public=_mean_gram(model, cloud), share=1.0)
-        box = (2 * unit - 1) * HALF_WIDTH
-        return cls(public=_mean_gram(model, box), share=SHARE_OF_MADE_UP)
+        if declared is None:
+            declared = (2 * unit - 1) * HALF_WIDTH
+        return cls(public=_mean_gram(model, declared), share=SHARE_OF_MADE_UP)
 
     def gram(self, own: Told) -> FloatArray:
         """M for a recipient [d, d], by what its own data tell."""
@@ -171,13 +181,28 @@ def _as_wide(moment: FloatArray, weights: FloatArray) -> FloatArray:
     return moment if weights.ndim == 1 else moment[:, None]
 
 
-def price_notes(models: Sequence[ModelReward], alone: FloatArray) -> list[Note]:
+def ranges_would_help(
+    model: Model, *, public: FloatArray | None, declared: FloatArray | None
+) -> bool:
+    """Whether declared ranges would be used, if there were any."""
+    if public is not None or declared is not None or not isinstance(model, WeightModel):
+        return False
+    return len(model.inputs_within) <= 1
+
+
+def price_notes(
+    models: Sequence[ModelReward], alone: FloatArray, *, propose_ranges: bool = False
+) -> list[Note]:
     """Where hiding the others' inputs costs more than a small part of what a party gains.
 
     Args:
         models: The rewards.
         alone: v_i [n].
+        propose_ranges: Whether declared ranges would make it cheaper.
     """
+    remedy = 'use covariance = "full" if all parties are large enough, or fewer weights'
+    if propose_ranges:
+        remedy += "; or declare the range of every column, [columns.NAME] range = [0, 100]"
     notes = []
     for model, v_i in zip(models, alone, strict=True):
         gain = model.value - float(v_i)
@@ -185,7 +210,7 @@ def price_notes(models: Sequence[ModelReward], alone: FloatArray) -> list[Note]:
             text = (
                 f'the model of "{model.party}" loses {model.covariance_price:.3g} of the'
                 f" {gain:.3g} nats that it gains, since its covariance hides where the others' data"
-                ' are; use covariance = "full" if all parties are large enough, or fewer weights'
+                f" are; {remedy}"
             )
             notes.append(Note(code="costly covariance", party=model.party, text=text))
     return notes

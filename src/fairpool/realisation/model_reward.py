@@ -16,6 +16,7 @@ from fairpool.realisation.level import Level
 from fairpool.realisation.mechanism import Mechanism
 from fairpool.realisation.outlying import OutlyingRow
 from fairpool.tables.arrays import FloatArray
+from fairpool.tables.delivery import AS_AGREED, Delivery
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +51,8 @@ class ModelReward:
         rho: The rho of the reward scheme, if known.
         encoding: How a table becomes the model's inputs, and predictions become the target's units,
             if known.
+        delivery: How the party's own tables come, so that it can predict others like them. It is
+            nobody else's affair, and stands in nobody else's file.
         exposure: What its file would tell of small parties; None if nothing of others went in, or
             if it came out of a file.
         covariance_price: How many nats it costs that the covariance hides the others' inputs.
@@ -69,6 +72,7 @@ class ModelReward:
     holds_inputs_of_others: bool = False
     rho: float | None = None
     encoding: TableEncoding | None = None
+    delivery: Delivery = AS_AGREED
     exposure: Exposure | None = None
     covariance_price: float = 0.0
     for_evaluation: bool = False

@@ -31,6 +31,7 @@ def realise(
     mechanism: str | Mechanism | None = None,
     covariance: str = "hidden",
     public: FloatArray | None = None,
+    declared: FloatArray | None = None,
 ) -> tuple[ModelReward, ...]:
     """One model per party, worth exactly its reward: part of the others' data is hidden by noise.
 
@@ -54,6 +55,7 @@ def realise(
             `fairpool.realisation.hidden_covariance`), "full" is as trained, and as in the paper.
         public: Public inputs [m, p] that tell how data are spread, for a hidden covariance; without
             them it is guessed, for standardised inputs.
+        declared: Inputs [m, p] spread evenly over ranges that everybody knows, for the same.
 
     Returns:
         One `ModelReward` per party, in the parties' order.
@@ -71,7 +73,7 @@ def realise(
     trained = chosen.release(game, levels, rng=as_generator(rng), draws=draws)
     spread = None
     if covariance == "hidden" and isinstance(game.model, WeightModel):
-        spread = Spread.of(game.model, game.pool.inputs, public)
+        spread = Spread.of(game.model, game.pool.inputs, public, declared=declared)
     models = []
     for i, (target, level) in enumerate(zip(np.asarray(rewards), levels, strict=True)):
         posterior, price = trained[i], 0.0

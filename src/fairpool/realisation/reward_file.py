@@ -18,11 +18,13 @@ from fairpool.compute.files import write_atomically
 from fairpool.errors import RewardFileError, shown
 from fairpool.model_kinds import Stored, kind_in_file, kind_of
 from fairpool.models import TrainedPosterior
+from fairpool.realisation.delivery_codec import decode_delivery, encode_delivery
 from fairpool.realisation.encoding_codec import decode_encoding, encode_encoding
 from fairpool.realisation.mechanisms import mechanism_of
 from fairpool.realisation.model_reward import ModelReward, Update
 from fairpool.stored import number, text
 from fairpool.tables.arrays import FloatArray
+from fairpool.tables.delivery import AS_AGREED
 
 ENTRY = "fairpool"
 VERSION = 2
@@ -39,6 +41,7 @@ KEYS = {
     "sha256",
     "mechanism",
     "updated",
+    "delivery",
 }
 """What a file's description holds besides the entries of its mechanism, and nothing else."""
 
@@ -107,6 +110,8 @@ def reward_bytes(reward: ModelReward, *, share_inputs: bool, known_noise: bool =
         description["mechanism"] = reward.mechanism.name
     if reward.updated is not None:
         description["updated"] = asdict(reward.updated)
+    if not reward.delivery.is_plain:
+        description["delivery"] = encode_delivery(reward.delivery)
     arrays = {}
     for name, tensor in stored.tensors.items():
         arrays[name] = np.array(tensor, dtype=np.float64, order="C")
@@ -228,6 +233,9 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
     columns = None if d["columns"] is None else tuple(text(name) for name in d["columns"])
     _check_inputs("inputs", encoding.features if encoding else None, posterior.inputs)
     _check_inputs("columns", columns, posterior.inputs)
+    delivery = AS_AGREED
+    if "delivery" in d:
+        delivery = decode_delivery(d["delivery"])
     level = mechanism.decode(d)
     _check_worth(posterior, level.value)
     if not isinstance(d["holds_inputs_of_others"], bool):
@@ -241,6 +249,7 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
         holds_inputs_of_others=d["holds_inputs_of_others"],
         rho=None if d["rho"] is None else number(d["rho"], "rho", least=0, most=1),
         encoding=encoding,
+        delivery=delivery,
         updated=_decode_update(d.get("updated")),
     )
 

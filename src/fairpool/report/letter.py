@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fairpool.outcome import Outcome
 from fairpool.report import charts
 from fairpool.report.report import templates
+from fairpool.report.treatment import Treatment
 from fairpool.report.words import ANSWERS, MEANINGS
 from fairpool.targets import Target
 
@@ -27,6 +28,7 @@ class Letter:
         sha256: The reward file's fingerprint.
         reveals: What the file tells about others, sentence by sentence.
         notes: What every party should know about the model, sentence by sentence.
+        treatment: What was done to the party's own table.
     """
 
     title: str
@@ -35,6 +37,7 @@ class Letter:
     sha256: str
     reveals: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    treatment: Treatment | None = None
 
 
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:

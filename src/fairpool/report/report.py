@@ -15,6 +15,7 @@ from fairpool.outcome import Outcome
 from fairpool.report import charts
 from fairpool.report.scores import Scores
 from fairpool.report.sentences import explain
+from fairpool.report.treatment import Treatment
 from fairpool.report.vega import vega_script
 from fairpool.report.words import ANSWERS, MEANINGS, as_percent, glossary_of
 from fairpool.rewards import check_incentives
@@ -37,6 +38,7 @@ class Context:
         target: What is predicted.
         warnings: Everything the operator should know.
         folders: Per party, where its model and letter are.
+        treatments: What was done to every table, public and test data's included.
     """
 
     title: str = "Collaboration"
@@ -47,6 +49,7 @@ class Context:
     target: Target = LABELS
     warnings: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    treatments: tuple[Treatment, ...] = ()
 
 
 def render_report(result: Outcome, context: Context) -> str:

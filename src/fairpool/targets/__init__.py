@@ -5,6 +5,7 @@ from typing import Any
 from fairpool.errors import RewardFileError, shown
 from fairpool.stored import text
 from fairpool.targets.kind import Labels, SeenLabels, TargetKind
+from fairpool.targets.log_number import LogNumberTarget
 from fairpool.targets.number import NUMBER, NumberLabels, NumberTarget
 from fairpool.targets.target import Measure, Score, Target
 
@@ -15,6 +16,7 @@ TARGETS: dict[str, TargetKind] = {
 __all__ = [
     "TARGETS",
     "Labels",
+    "LogNumberTarget",
     "Measure",
     "NumberLabels",
     "NumberTarget",

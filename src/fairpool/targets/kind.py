@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairpool.columns.rules import Rules
 from fairpool.keys import Key
 from fairpool.tables.moments import Moments
 from fairpool.targets.target import Target
@@ -81,11 +82,16 @@ class TargetKind:
     Attributes:
         name: What collaboration.toml calls it.
         labels: Makes labels of the [target] section, which has a `column` and this kind's keys.
+        more_labels: Labels of a target whose encoding is fixed, in tables that come later.
         decode: The target with some entries of a reward file, all of them checked.
         keys: Its own keys of [target]; two kinds may share one `Key`, then the same object.
+        declared: The labels with what [columns.NAME] says of their values: a range, a logarithm,
+            tokens of missing ones. None: of this kind nothing can be said there.
     """
 
     name: str
     labels: Callable[[Any], Labels]
+    more_labels: Callable[[Any], Labels]
     decode: Callable[[dict[str, Any]], Target]
     keys: Mapping[str, Key] = field(default_factory=dict)
+    declared: Callable[[Any, Rules], Labels] | None = None

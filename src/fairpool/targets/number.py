@@ -1,24 +1,23 @@
 """A target that is a number: standardised, and predicted with a 95% interval."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairpool.columns.rules import NO_RULES, Rules, Scaled, as_numbers
 from fairpool.errors import ConfigurationError
 from fairpool.models import mnlp
 from fairpool.stored import number, text
 from fairpool.tables.arrays import LARGEST, TINY, FloatArray
-from fairpool.tables.columns import standardise
+from fairpool.tables.columns import standardise_numbers
 from fairpool.tables.moments import scaling_of
 from fairpool.targets.kind import SeenLabels, TargetKind
-from fairpool.targets.target import Measure, Score
-
-Z_95 = 1.96
-"""Half the width of a 95% interval, in standard deviations."""
+from fairpool.targets.log_number import LogNumberTarget
+from fairpool.targets.target import Z_95, Measure, Score
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,14 @@ class NumberTarget:
         name: The column.
         mean: The labels' mean.
         scale: Their standard deviation.
+        rules: What is done to labels first.
     """
 
     name: str
     mean: float
     scale: float
+    _: KW_ONLY
+    rules: Rules = NO_RULES
 
     kind = "number"
     type = pa.float64()
@@ -54,15 +56,11 @@ class NumberTarget:
         """The target itself, and how sure its prediction is."""
         return (self.name, "standard_deviation", "lower_95", "upper_95")
 
-    @property
-    def labels(self) -> "NumberLabels":
-        """Numbers."""
-        return NumberLabels(self.name)
-
     def encode(self, column: pa.ChunkedArray) -> FloatArray:
         """The labels, standardised [m]."""
         y = np.empty(len(column))
-        standardise(column, self.mean, self.scale, out=y)
+        values = self.rules.transformed(as_numbers(column))
+        standardise_numbers(values, self.mean, self.scale, out=y)
         return y
 
     def decode(self, mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -102,39 +100,73 @@ class NumberTarget:
         )
 
     def entries(self) -> dict[str, Any]:
-        """Name, mean and scale."""
-        return {"target": self.name, "mean": self.mean, "scale": self.scale}
+        """Name, mean and scale, and what is not as by default."""
+        entries = {"target": self.name, "mean": self.mean, "scale": self.scale}
+        return entries | self.rules.entries()
 
     @classmethod
-    def of_entries(cls, entries: dict[str, Any]) -> "NumberTarget":
+    def of_entries(cls, entries: dict[str, Any]) -> "NumberTarget | LogNumberTarget":
         """The target with these entries, all of them checked."""
-        return cls(
-            name=text(entries["target"]),
-            mean=number(entries["mean"], "mean", least=-LARGEST, most=LARGEST),
-            scale=number(entries["scale"], "scale", least=TINY, most=LARGEST),
-        )
+        rules = Rules.of_entries(entries)
+        name = text(entries["target"])
+        most = LARGEST
+        if rules.log:
+            most = float(np.log(LARGEST))
+        mean = number(entries["mean"], "mean", least=-most, most=most)
+        scale = number(entries["scale"], "scale", least=TINY, most=most)
+        if rules.log:
+            return LogNumberTarget(name=name, mean=mean, scale=scale, rules=rules)
+        return cls(name, mean=mean, scale=scale, rules=rules)
 
 
 @dataclass(frozen=True)
 class NumberLabels:
-    """A column of numbers of which mean and deviation are not yet known."""
+    """A column of numbers of which mean and deviation are not yet known.
+
+    Attributes:
+        name: The column.
+        rules: What is done to labels first.
+    """
 
     name: str
+    rules: Rules = NO_RULES
 
     type = pa.float64()
-    in_words = "a number"
+
+    @property
+    def in_words(self) -> str:
+        """What a label must be."""
+        if self.rules.bounds is not None and not self.rules.clips:
+            return f"a number in {self.rules.bounds}"
+        if self.rules.log and self.rules.bounds is None:
+            return "a number above 0, which has a logarithm"
+        return "a number"
+
+    @classmethod
+    def of_target(cls, target: NumberTarget | LogNumberTarget) -> "NumberLabels":
+        """What more labels of a target must be."""
+        return cls(target.name, target.rules)
 
     @classmethod
     def of_settings(cls, settings: Any) -> "NumberLabels":
         """The column of the [target] section."""
         return cls(settings.column)
 
-    def wrong(self, column: pa.ChunkedArray) -> NDArray[np.bool_]:
-        """None: every finite number can be learned."""
-        return np.zeros(len(column), dtype=bool)
+    def declared(self, rules: Rules) -> "NumberLabels":
+        """The same with what [columns.NAME] says of it."""
+        return replace(self, rules=rules)
 
-    def fix(self, parties: Sequence[SeenLabels], public: SeenLabels | None) -> NumberTarget:
-        """The target with the scaling of public data, or else of all parties'."""
+    def wrong(self, column: pa.ChunkedArray) -> NDArray[np.bool_]:
+        """Labels out of range, or without a logarithm; every other finite number can be learned."""
+        if self.rules == NO_RULES:
+            return np.zeros(len(column), dtype=bool)
+        values = as_numbers(column)
+        return self.rules.refused(values) | self.rules.without_logarithm(values)
+
+    def fix(
+        self, parties: Sequence[SeenLabels], public: SeenLabels | None
+    ) -> NumberTarget | LogNumberTarget:
+        """The target with the scaling of its range, or of public data, or of all parties'."""
         public_moments = None if public is None else public.moments
         scaling = scaling_of([seen.moments for seen in parties], public_moments)
         (mean,) = scaling.means
@@ -143,9 +175,15 @@ class NumberLabels:
             raise ConfigurationError(
                 f'the target "{self.name}" has the same value everywhere; there is nothing to learn'
             )
-        return NumberTarget(self.name, mean=mean, scale=scale)
+        scaled = self.rules.declared or Scaled(mean, scale)
+        kind = LogNumberTarget if self.rules.log else NumberTarget
+        return kind(name=self.name, mean=scaled.mean, scale=scaled.scale, rules=self.rules)
 
 
 NUMBER = TargetKind(
-    name=NumberTarget.kind, labels=NumberLabels.of_settings, decode=NumberTarget.of_entries
+    name=NumberTarget.kind,
+    labels=NumberLabels.of_settings,
+    more_labels=NumberLabels.of_target,
+    decode=NumberTarget.of_entries,
+    declared=NumberLabels.declared,
 )

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from fairpool.columns.rules import Rules
 from fairpool.tables.arrays import FloatArray
 
-if TYPE_CHECKING:  # each knows the other
-    from fairpool.targets.kind import Labels
+Z_95 = 1.96
+"""Half the width of a 95% interval, in standard deviations."""
 
 Score = dict[str, float]
 """How well one model predicts: a number for every one of the target's measures."""
@@ -53,8 +54,8 @@ class Target(Protocol):
         ...  # pragma: no cover
 
     @property
-    def labels(self) -> "Labels":
-        """What its column must hold, in tables that come later."""
+    def rules(self) -> Rules:
+        """What is done to labels before they are encoded."""
         ...  # pragma: no cover
 
     def encode(self, column: pa.ChunkedArray) -> FloatArray:

@@ -1,0 +1,220 @@
+"""What the collaboration of a folder seems to be: all that `fairpool init --from` guesses."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fairpool.consortium.guessing.folder import FoundFolder, FoundSource
+from fairpool.consortium.guessing.looks import ColumnLook, SourceLook, look_at_source
+from fairpool.consortium.guessing.places import Quartiles
+from fairpool.consortium.guessing.same_columns import Match, match_columns
+from fairpool.consortium.guessing.units import UnitSuspicion, suspect_units, unit_in_name
+from fairpool.errors import ConfigurationError, few, shown
+from fairpool.tables.units import conversion
+
+LIKELY_TARGETS = re.compile(
+    r"y|target|label|outcome|response|yield|ertrag|price|value|result|score", re.IGNORECASE
+)
+"""Names that are often predicted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnProposal:
+    """A column of the collaboration.
+
+    Attributes:
+        name: The collaboration's name of it.
+        kind: What it seems to hold at most sources.
+        unit: Its unit, where one is known and a source has another.
+        holders: What each source that has it holds, by source.
+        lacking: The sources that do not have it, as far as is certain.
+        levels: Of a category, all that were seen; None where others may exist.
+    """
+
+    name: str
+    kind: str
+    unit: str
+    holders: dict[str, ColumnLook]
+    lacking: tuple[str, ...]
+    levels: tuple[str, ...] | None
+
+    @property
+    def kinds_differ(self) -> bool:
+        """Whether it holds one thing at one source, and another thing at another."""
+        kinds = {holder.guess.kind for holder in self.holders.values() if holder.guess.kind}
+        return len(kinds) > 1
+
+    def missing(self) -> dict[str, float]:
+        """The share of values that is missing, by source, where any is."""
+        shares = {}
+        for source, holder in self.holders.items():
+            if holder.guess.missing:
+                shares[source] = holder.guess.missing / max(holder.rows, 1)
+        return shares
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetProposal:
+    """The column to predict; a guess unless it was asked for."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """All guesses about a folder.
+
+    Attributes:
+        parties: What each seems to be.
+        others: Test and public data.
+        columns: Of the collaboration, in the order of the first party.
+        target: The column to predict.
+        matches: Columns that seem to be the same under two names.
+        suspicions: Columns that seem to be in another unit somewhere.
+        unused: Files that are no tables.
+    """
+
+    parties: tuple[SourceLook, ...]
+    others: tuple[SourceLook, ...]
+    columns: tuple[ColumnProposal, ...]
+    target: TargetProposal
+    matches: tuple[Match, ...]
+    suspicions: tuple[UnitSuspicion, ...]
+    unused: tuple[str, ...]
+
+    @property
+    def sources(self) -> tuple[SourceLook, ...]:
+        """The parties, then public and test data."""
+        return (*self.parties, *self.others)
+
+
+def propose(found: FoundFolder, *, target: str | None = None) -> Proposal:
+    """Look at every source of a folder, and guess what the collaboration is.
+
+    Args:
+        found: The folder's sources.
+        target: The column to predict, by the name that most files have; None: it is guessed.
+    """
+    looks = [_look(source) for source in found.sources]
+    parties = [look for look, source in zip(looks, found.sources, strict=True) if source.is_party]
+    others = [
+        look for look, source in zip(looks, found.sources, strict=True) if not source.is_party
+    ]
+    if not any(party.columns for party in parties):
+        problems: list[str] = []
+        for party in parties:
+            problems += party.problems
+        raise ConfigurationError(*problems)
+    matches = match_columns(looks)
+    columns = _columns_of(parties, looks, matches)
+    suspicions: list[UnitSuspicion] = []
+    for column in columns:
+        suspicions += _unit_suspicions(column, matches)
+    return Proposal(
+        parties=tuple(parties),
+        others=tuple(others),
+        columns=tuple(columns),
+        target=_target_of(columns, target),
+        matches=tuple(matches),
+        suspicions=tuple(suspicions),
+        unused=found.unused,
+    )
+
+
+def _look(source: FoundSource) -> SourceLook:
+    return look_at_source(source.name, source.data, source.files)
+
+
+def _columns_of(
+    parties: Sequence[SourceLook], looks: Sequence[SourceLook], matches: Sequence[Match]
+) -> list[ColumnProposal]:
+    """The collaboration's columns; guesses about names count only where they are certain."""
+    certain = [match for match in matches if match.certain]
+    renamed = {(match.source, match.own): match.column for match in certain}
+    holders: dict[str, dict[str, ColumnLook]] = {}
+    for look in looks:
+        for own, column in look.columns.items():
+            name = renamed.get((look.name, own), own)
+            holders.setdefault(name, {}).setdefault(look.name, column)
+    whole = {look.name for look in looks if look.whole}
+    columns = []
+    for name, own_columns in holders.items():
+        # Public and test data may have more columns than anybody learns from.
+        lacking = [party.name for party in parties if party.name not in own_columns]
+        if len(lacking) == len(parties) or not name.strip():
+            continue
+        kinds = Counter(own.guess.kind for own in own_columns.values() if own.guess.kind)
+        kind = kinds.most_common(1)[0][0] if kinds else ""
+        unit = ""
+        for match in matches:
+            if match.column == name and match.unit:
+                unit = match.unit
+        columns.append(
+            ColumnProposal(
+                name=name,
+                kind=kind,
+                unit=unit,
+                holders=own_columns,
+                lacking=tuple(lacking),
+                levels=_levels_of(kind, own_columns, whole),
+            )
+        )
+    return columns
+
+
+def _levels_of(
+    kind: str, holders: dict[str, ColumnLook], whole: set[str]
+) -> tuple[str, ...] | None:
+    """All levels of a category, if every row of every source was looked at."""
+    if kind != "category" or not whole.issuperset(holders):
+        return None
+    levels: set[str] = set()
+    for holder in holders.values():
+        levels |= {*holder.guess.levels}
+    return tuple(sorted(levels))
+
+
+def _unit_suspicions(column: ColumnProposal, matches: Sequence[Match]) -> list[UnitSuspicion]:
+    """Who seems to give a column in another unit, those aside whose unit is known by their name."""
+    if column.kind != "number":
+        return []
+    converted = {}
+    for match in matches:
+        if match.column == column.name and match.certain and match.own_unit:
+            converted[match.source] = match
+    places = {}
+    for source, holder in column.holders.items():
+        if holder.quartiles is not None:
+            places[source] = _common_quartiles(holder.quartiles, converted.get(source))
+    return suspect_units(column.name, places, unit=column.unit)
+
+
+def _common_quartiles(own: Quartiles, match: Match | None) -> Quartiles:
+    if match is None:
+        return own
+    change = conversion(match.own_unit, match.unit)
+    return own.converted(change.factor, change.offset)
+
+
+def _target_of(columns: Sequence[ColumnProposal], target: str | None) -> TargetProposal:
+    names = [column.name for column in columns]
+    if target is not None:
+        if target not in names:
+            listed = few([shown(name) for name in names], 20)
+            raise ConfigurationError(
+                f"target: {shown(target)} is no column of these tables; there are {listed}"
+            )
+        return TargetProposal(name=target, why="")
+    shared = [column for column in columns if not column.lacking and column.kind == "number"]
+    for column in shared:
+        if LIKELY_TARGETS.fullmatch(unit_in_name(column.name).stem):
+            return TargetProposal(
+                name=column.name, why="by its name; is this what is to be predicted?"
+            )
+    if shared:
+        why = "the last column of numbers that all parties have; is this what is to be predicted?"
+        return TargetProposal(name=shared[-1].name, why=why)
+    why = "no column of numbers is in everybody's tables; which one is to be predicted?"
+    return TargetProposal(name=names[-1], why=why)
