@@ -10,6 +10,7 @@ SIGNATURES = {
     "GaussianProcess": "(kernel, noise_variance)",
     "SparseGaussianProcess": "(kernel, noise_variance, inducing_points)",
     "BayesianLinearRegression": "(noise_variance, prior_variance, prior_mean, features, bias)",
+    "EvidenceGain": "(model, parties)",
     "InformationGain": "(model, parties)",
     "ValidationGain": "(model, parties, X, y)",
     "TableGame": "(values, names)",

@@ -47,12 +47,20 @@ if TYPE_CHECKING:
         check_party_monotonicity,
         check_strict_monotonicity,
     )
-    from fairpool.values import Game, InformationGain, TableGame, ValidationGain, check_properties
+    from fairpool.values import (
+        EvidenceGain,
+        Game,
+        InformationGain,
+        TableGame,
+        ValidationGain,
+        check_properties,
+    )
 
 __all__ = [
     "BayesianLinearRegression",
     "Collaboration",
     "Contributions",
+    "EvidenceGain",
     "FairpoolError",
     "FairpoolWarning",
     "Game",
@@ -89,6 +97,7 @@ HOMES = {
     "BayesianLinearRegression": "models",
     "Collaboration": "collaboration",
     "Contributions": "contributions",
+    "EvidenceGain": "values",
     "FairpoolError": "errors",
     "FairpoolWarning": "errors",
     "Game": "values",

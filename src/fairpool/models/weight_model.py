@@ -14,7 +14,14 @@ import numpy as np
 from fairpool.coalitions import members
 from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.errors import DataError
-from fairpool.information import KernelSpace, Space, WeightSpace
+from fairpool.information import (
+    KernelSpace,
+    LabelledKernel,
+    LabelledSpace,
+    LabelledWeights,
+    Space,
+    WeightSpace,
+)
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.linear_algebra.log_determinant import half_log_determinant_by_factor
 from fairpool.linear_algebra.solving import solve_factorised
@@ -122,6 +129,19 @@ class WeightModel(Model):
             P=np.array([statistics.told.precision for statistics in pool.statistics]),
             noise=np.array([statistics.common_noise for statistics in pool.statistics]),
             unequal=unequal,
+        )
+
+    def labelled_space(self, pool: Pool, space: Space) -> LabelledSpace:
+        """With the parties' moments; with their labels where the space is the kernel's."""
+        if isinstance(space, KernelSpace):
+            residual = pool.y - self.prior_mean_at(pool.X)
+            return LabelledKernel(space=space, labels=residual / np.sqrt(pool.noise))
+        told = [statistics.told for statistics in pool.statistics]
+        return LabelledWeights(
+            P=np.array([one.precision for one in told]),
+            labels=np.array([one.moment for one in told]),
+            squares=np.array([statistics.told_squares for statistics in pool.statistics]),
+            rows=np.array(pool.sizes),
         )
 
     def posterior_of(self, pool: Pool, mask: int) -> WeightPosterior:
