@@ -33,6 +33,7 @@ SIGNATURES = {
     ),
     "find_duplicates": "(parties)",
     "held_out_residuals": "(game, parties)",
+    "judge_evidence": "(game, level, rng, simulations, executor)",
     "inducing_points": "(X, count, method, kernel, rng, least_rows)",
 }
 ATTRIBUTES = {

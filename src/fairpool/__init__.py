@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from fairpool.__about__ import __version__
 
 if TYPE_CHECKING:
-    from fairpool.audit import find_duplicates, held_out_residuals
+    from fairpool.audit import find_duplicates, held_out_residuals, judge_evidence
     from fairpool.collaboration import Collaboration, collaborate
     from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
     from fairpool.errors import FairpoolError, FairpoolWarning
@@ -84,6 +84,7 @@ __all__ = [
     "find_duplicates",
     "held_out_residuals",
     "inducing_points",
+    "judge_evidence",
     "leave_one_out",
     "load_reward",
     "mnlp",
@@ -120,6 +121,7 @@ HOMES = {
     "find_duplicates": "audit",
     "held_out_residuals": "audit",
     "inducing_points": "models",
+    "judge_evidence": "audit",
     "leave_one_out": "contributions",
     "load_reward": "realisation",
     "mnlp": "models",

@@ -97,9 +97,7 @@ def test_workers_give_the_same_numbers(name):
 def test_sampled_contributions_are_near_the_exact_ones(name):
     parties = make_parties([6, 9, 4, 7, 3, 5, 8, 4, 6, 5], 4)
     exact = fp.shapley(fp.EvidenceGain(MODELS[name], parties)).values
-    sampled = fp.shapley(
-        fp.EvidenceGain(MODELS[name], parties), "sampled", rng=1, evaluations=400
-    )
+    sampled = fp.shapley(fp.EvidenceGain(MODELS[name], parties), "sampled", rng=1, evaluations=400)
     error = np.abs(sampled.values - exact)
     assert (error <= 5 * sampled.standard_errors + 1e-9).all()
 

@@ -6,6 +6,17 @@ looked for, and reported beside the values.
 """
 
 from fairpool.audit.duplicates import Duplicates, duplicates_of_keys, find_duplicates, places_in
+from fairpool.audit.evidence import Evidence, LabelVerdict, PartyEvidence, judge_evidence
 from fairpool.audit.residuals import held_out_residuals
 
-__all__ = ["Duplicates", "duplicates_of_keys", "find_duplicates", "held_out_residuals", "places_in"]
+__all__ = [
+    "Duplicates",
+    "Evidence",
+    "LabelVerdict",
+    "PartyEvidence",
+    "duplicates_of_keys",
+    "find_duplicates",
+    "held_out_residuals",
+    "judge_evidence",
+    "places_in",
+]

@@ -1,6 +1,6 @@
 """Kernel space with labels: one more row beside the parties' blocks.
 
-fit_C = 1/2 (|y_C|^2 - y_C^T B_CC^-1 y_C), with the labels y over the roots of their noise variances.
+fit_C = 1/2 (|y_C|^2 - y_C^T B_CC^-1 y_C), with labels y over the roots of their noise variances.
 """
 
 from concurrent.futures import Executor

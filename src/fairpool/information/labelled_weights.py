@@ -1,6 +1,6 @@
 """Weight space with labels: each party's moment beside its precision.
 
-fit_C = 1/2 q_C^T (I + P_C)^-1 q_C, with q_C and P_C the sums of the members' moments and precisions.
+fit_C = 1/2 q_C^T (I + P_C)^-1 q_C, with q_C and P_C sums of the members' moments and precisions.
 """
 
 from concurrent.futures import Executor
@@ -135,7 +135,7 @@ class LabelledWeights:
 def _fits(shared: tuple[FloatArray, NDArray[np.bool_], FloatArray], start: int) -> FloatArray:
     """fit_C of a few coalitions, from `start` on, for every set of moments [.., k]."""
     P, S, labels = shared
-    n, d, count = labels.shape
+    _, d, count = labels.shape
     some = S[start : start + COALITIONS_PER_TASK]
     fits = np.empty((len(some), count))
     for row, membership in enumerate(some):

@@ -34,7 +34,7 @@ def noise_factor(*, eigenvalues: FloatArray, along: FloatArray, squares: float, 
         return 1.0
 
     def doubled_loss(log_factor: float) -> float:
-        f = np.exp(log_factor)
+        f = float(np.exp(log_factor))
         left_over = squares - float((along**2 / (f + eigenvalues)).sum())
         determinant = float(np.log1p(eigenvalues / f).sum())
         return (rows + PRIOR_ROWS) * log_factor + determinant + (left_over + PRIOR_ROWS) / f

@@ -91,14 +91,15 @@ def coalition_values(elimination: Elimination, task: tuple[int, int]) -> FloatAr
     walk = _Walk(elimination.sizes[first:], labelled=elimination.labelled)
     walk.visit(B, depth=0, mask=0, value=value)
     walk.finish()
-    return np.column_stack([walk.v, walk.fit]) if elimination.labelled else walk.v
+    return walk.v if walk.fit is None else np.column_stack([walk.v, walk.fit])
 
 
 class _Walk:
     """The values v [2**n] of all coalitions of some blocks, choosing for one block after another.
 
-    With a label row, their fits [2**n] as well. The last TAIL blocks are reached most often and are small, so that calls would cost more than
-    arithmetic. Their matrices wait in a stack until it is full, and are factorised in one call.
+    With a label row, their fits [2**n] as well. The last TAIL blocks are reached most often and are
+    small, so that calls would cost more than arithmetic. Their matrices wait in a stack until it is
+    full, and are factorised in one call.
     """
 
     def __init__(self, sizes: tuple[int, ...], *, labelled: bool) -> None:
@@ -157,9 +158,7 @@ class _Walk:
                 rows = sum(self.sizes[start:end])
                 self.v[masks | joined] = self.v[masks] + logs[:, :rows].sum(axis=1)
                 if self.fit is not None:
-                    self.fit[masks | joined] = (
-                        self.fit[masks] + 0.5 * squares[:, :rows].sum(axis=1)
-                    )
+                    self.fit[masks | joined] = self.fit[masks] + 0.5 * squares[:, :rows].sum(axis=1)
         self.waiting.clear()
 
 

@@ -5,9 +5,9 @@ With l(C) = log p(y_C | X_C) the log marginal likelihood of a coalition's data,
     v''_C = sum over all parties j of [ l(C + j) - l(C - j) - l(j) ]
 
 where C + j is C with j and C - j is C without it: how much better j's labels are explained after
-C's data (j's own aside) than by j's own data alone. Party j is a null player of its own term, so its
-labels cannot vouch for themselves. It is agreement, and symmetric: what i's data does for j's labels
-is what j's does for i's. Beside a liar honest parties lose, too.
+C's data (j's own aside) than by j's own data alone. Party j is a null player of its own term, so
+its labels cannot vouch for themselves. It is agreement, and symmetric: what i's data does for j's
+labels is what j's does for i's. Beside a liar honest parties lose, too.
 """
 
 from collections.abc import Sequence
