@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 
 from fairpool.audit.agreement_weights import AgreementWeights
 from fairpool.compute.workers import Workers, as_workers
-from fairpool.information import LabelledSpace
+from fairpool.information import Explained, LabelledSpace
 from fairpool.tables.arrays import FloatArray
 
 SIMULATIONS = 2000
@@ -100,7 +100,7 @@ def agreement_of(
     workers = as_workers(executor)
     some = space.of_parties(np.array(parties))
     weights = AgreementWeights.of(some.n, rng)
-    explained = some.explained_by(weights.S)
+    explained = _explained(some, weights, workers)
     expected = weights.of_parties @ -explained.v
     fits = some.fits(weights.S, some.drawn(simulations, rng), workers)
     drawn = weights.of_parties @ (fits - explained.v[:, None])
@@ -137,7 +137,7 @@ def helping(
     workers = as_workers(executor)
     some = space.of_parties(np.array(parties))
     weights = AgreementWeights.of(some.n, rng)
-    explained = some.explained_by(weights.S)
+    explained = _explained(some, weights, workers)
     phi = weights.of_parties @ explained.log_evidence
     found = []
     for place, party in enumerate(parties):
@@ -151,6 +151,13 @@ def helping(
         if phi[place] > np.quantile(of_noise, HELPS):
             found.append(party)
     return frozenset(found)
+
+
+def _explained(space: LabelledSpace, weights: AgreementWeights, workers: Workers) -> Explained:
+    """Of the coalitions that count, which share work where they are all."""
+    if weights.counts_all:
+        return space.explained(workers)
+    return space.explained_by(weights.S)
 
 
 def _dense(row: Any) -> FloatArray:

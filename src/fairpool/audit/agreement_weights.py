@@ -65,6 +65,12 @@ class AgreementWeights:
         in_pairs = csr_array((ones, places), shape=(n, len(pairs)))
         return cls(S=S, of_pairs=of_pairs, of_parties=in_pairs @ of_pairs)
 
+    @property
+    def counts_all(self) -> bool:
+        """Whether these are all coalitions, in the order of their bitmasks."""
+        N, n = self.S.shape
+        return n <= EXACT_LIMIT and N == 1 << n
+
     def pairs(self, log_evidence: FloatArray) -> FloatArray:
         """I_ij [n, n], 0 on the diagonal, from l of the coalitions [N]."""
         n = self.S.shape[1]
