@@ -69,7 +69,7 @@ class AgreementWeights:
     def counts_all(self) -> bool:
         """Whether these are all coalitions, in the order of their bitmasks."""
         N, n = self.S.shape
-        return n <= EXACT_LIMIT and N == 1 << n
+        return n <= EXACT_LIMIT and 1 << n == N
 
     def pairs(self, log_evidence: FloatArray) -> FloatArray:
         """I_ij [n, n], 0 on the diagonal, from l of the coalitions [N]."""
