@@ -27,7 +27,12 @@ from typing import TYPE_CHECKING, Any
 from fairpool.__about__ import __version__
 
 if TYPE_CHECKING:
-    from fairpool.audit import find_duplicates, held_out_residuals
+    from fairpool.audit import (
+        compare_with_alone,
+        find_duplicates,
+        held_out_residuals,
+        uncheckable_information,
+    )
     from fairpool.collaboration import Collaboration, collaborate
     from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
     from fairpool.errors import FairpoolError, FairpoolWarning
@@ -73,6 +78,7 @@ __all__ = [
     "check_properties",
     "check_strict_monotonicity",
     "collaborate",
+    "compare_with_alone",
     "find_duplicates",
     "held_out_residuals",
     "inducing_points",
@@ -83,6 +89,7 @@ __all__ = [
     "realise",
     "shapley",
     "standalone",
+    "uncheckable_information",
 ]
 
 HOMES = {
@@ -108,6 +115,7 @@ HOMES = {
     "check_properties": "values",
     "check_strict_monotonicity": "rewards",
     "collaborate": "collaboration",
+    "compare_with_alone": "audit",
     "find_duplicates": "audit",
     "held_out_residuals": "audit",
     "inducing_points": "models",
@@ -118,6 +126,7 @@ HOMES = {
     "realise": "realisation",
     "shapley": "contributions",
     "standalone": "contributions",
+    "uncheckable_information": "audit",
 }
 """The module that each public name comes from.
 

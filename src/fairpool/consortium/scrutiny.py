@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.audit import duplicates_of_keys, held_out_residuals, places_in
+from fairpool.audit import (
+    AgainstAlone,
+    Uncheckable,
+    compare_with_alone,
+    duplicates_of_keys,
+    held_out_residuals,
+    places_in,
+)
 from fairpool.collaboration import Collaboration
 from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import Learning
@@ -40,6 +47,8 @@ class Run:
         collaboration: Values, contributions, rewards, verdicts, models.
         residuals: Per party, how far its labels are from the others' prediction [n].
         scores: On test data, if there is any.
+        against_alone: Per party, how its reward predicts beside its own data's model.
+        uncheckable: Per party, what of its data has to be taken on trust.
         notes: Everything the operator should know.
     """
 
@@ -48,6 +57,8 @@ class Run:
     collaboration: Collaboration
     residuals: FloatArray
     scores: Scores | None
+    against_alone: tuple[AgainstAlone, ...]
+    uncheckable: tuple[Uncheckable | None, ...]
     notes: tuple[Note, ...]
 
     @property
@@ -107,7 +118,22 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         collaboration=collaboration,
         residuals=residuals,
         scores=scores,
+        against_alone=_against_alone(valuation, test),
+        uncheckable=valuation.uncheckable,
         notes=tuple(notes),
+    )
+
+
+def _against_alone(valuation: Valuation, test: Sample | None) -> tuple[AgainstAlone, ...]:
+    """On all test rows, and on the rows that were kept of each party: all, or a fair sample."""
+    learning = valuation.learning
+    return compare_with_alone(
+        valuation.collaboration.game,
+        valuation.collaboration.models,
+        X=None if test is None else test.X,
+        y=None if test is None else test.y,
+        rows=learning.parties,
+        target=learning.preparation.encoding.target,
     )
 
 
