@@ -71,11 +71,21 @@ class PairedDifference:
         )
 
     @property
-    def verdict(self) -> str:
-        """Whether the reward is better, no different or worse, at 95% (two-sided, Student's t)."""
+    def p_value(self) -> float:
+        """Of Student's two-sided test that there is no difference; nan where nothing is known."""
         if not (np.isfinite(self.difference) and np.isfinite(self.standard_error)):
+            return np.nan
+        if self.difference == 0:
+            return 1.0
+        with np.errstate(divide="ignore"):
+            deviations = np.abs(self.difference) / np.float64(self.standard_error)
+        return float(2 * student.sf(deviations, self.rows - 1))
+
+    @property
+    def verdict(self) -> str:
+        """Whether the reward is better, no different or worse, at 95% (two-sided)."""
+        if np.isnan(self.p_value):
             return UNKNOWN
-        quantile = float(student.ppf(0.5 + CONFIDENCE / 2, self.rows - 1))
-        if abs(self.difference) <= quantile * self.standard_error:
+        if self.p_value >= 1 - CONFIDENCE:
             return SAME
         return BETTER if (self.difference > 0) == self.larger_is_better else WORSE

@@ -18,14 +18,14 @@ LOST_DIGITS = 1e4 * np.finfo(float).eps
 
 
 def mean_without_row(f: FloatArray, y: FloatArray, leverage: FloatArray) -> FloatArray:
-    """Latent means [m] at rows, each without its own label.
+    """Latent means [m] (or [m, k] for k sets of labels) at rows, each without its own label.
 
     Args:
-        f: Latent means given all rows [m].
+        f: Latent means given all rows, [m] or [m, k].
         y: The rows' labels [m].
         leverage: h of the model that f comes from [m].
     """
-    return np.asarray((f - leverage * y) / (1 - leverage))
+    return np.asarray(((f.T - leverage * y) / (1 - leverage)).T)
 
 
 def variance_without_row(variance: FloatArray, leverage: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from fairpool.audit import AgainstAlone, Comparison, PairedDifference, Uncheckab
 from fairpool.audit.paired import UNKNOWN
 from fairpool.report.words import as_percent
 
-PLACES = {"test": "test rows", "own_rows": "own rows, each left out"}
+PLACES = {"test": "test rows", "own_rows": "own rows"}
 """What was predicted, by the attribute of `AgainstAlone`."""
 
 ERRORS = (
