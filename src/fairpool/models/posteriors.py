@@ -297,7 +297,8 @@ class WeightPosterior:
         if self.trained_factor is not None:
             h_trained = leverages(_variances(self.trained_factor, A), noise, prior)
         prior_mean = self.model.prior_mean_at(X)
-        mean = prior_mean + mean_without_row(A @ self.weights, y - prior_mean, h_trained)
+        without_row = mean_without_row(A @ self.weights, y - prior_mean, h_trained)
+        mean = (prior_mean + without_row.T).T
         return mean, variance_without_row(variance, h) + residual + noise
 
     def gain_from(self, X: FloatArray, noise: FloatArray) -> float:

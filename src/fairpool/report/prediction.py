@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from fairpool.audit import AgainstAlone, Comparison, PairedDifference, Uncheckable
-from fairpool.audit.paired import UNKNOWN
+from fairpool.audit.paired import BETTER, SAME, UNKNOWN, WORSE
 from fairpool.report.words import as_percent
 
 PLACES = {"test": "test rows", "own_rows": "own rows"}
 """What was predicted, by the attribute of `AgainstAlone`."""
 
 ERRORS = (
-    "± is one standard error over rows; “better” and “worse” are said where the difference is more"
-    " than about two of them. Of parties without any difference, one in twenty is called so by"
-    " chance, in each of these comparisons."
+    "± is one standard error over rows. “Better” and “worse” are said beyond about two of them: by"
+    " chance alone, in one or two of twenty comparisons."
 )
 """What the words mean."""
 
@@ -54,14 +53,11 @@ class PredictionWords:
         """To the party itself; the number of rows is the operator's."""
         share = as_percent(uncheckable.share)
         if not uncheckable.rows:
-            return (
-                "The others' data say something about every row of yours, so that your labels can"
-                " be compared with theirs."
-            )
+            return "The others have data near every row of yours, and so can check your labels."
         return (
-            f"Of what your data add to the others', {share} comes from rows where they have too few"
-            " data to check yours. That need not be wrong, and may be what makes your data"
-            " valuable; it has to be taken on trust."
+            f"Of what your data add to the others', {share} comes from rows where nobody else has"
+            " data to check them by: it may be what makes your data valuable, and has to be taken"
+            " on trust."
         )
 
 
@@ -126,27 +122,25 @@ def _entries(difference: PairedDifference) -> dict[str, Any]:
 
 
 OPENINGS = {
-    PLACES["own_rows"]: "Your own data ({rows} rows, each left out of both models in turn)",
     PLACES["test"]: "The operator's {rows} test rows",
+    PLACES["own_rows"]: "Your own data ({rows} rows, each left out of both models in turn)",
 }
 
 VERBS = {
-    "better": "are predicted better with your reward than with your data alone",
-    "worse": "are predicted worse with your reward than with your data alone",
-    "no different": "are predicted no differently with your reward and with your data alone, as far"
-    " as so many rows can tell",
-    UNKNOWN: "are too few to tell whether your reward predicts better than your data alone",
+    BETTER: "are predicted better with your reward than with your data alone",
+    WORSE: "are predicted worse with your reward than with your data alone",
+    SAME: "are predicted no differently, as far as so many rows can tell",
+    UNKNOWN: "are too few to tell",
 }
 
 
 def _sentence(place: str, how: Comparison) -> str:
-    opening = OPENINGS[place].format(rows=f"{how.rows:,}")
-    text = f"{opening} {VERBS[how.verdict]}"
+    text = f"{OPENINGS[place].format(rows=f'{how.rows:,}')} {VERBS[how.verdict]}"
     if how.verdict == UNKNOWN:
         return f"{text}."
     alone = np.sqrt(how.squared_error.alone)
     reward = np.sqrt(how.squared_error.reward)
     return (
-        f"{text} (mean log density {signed(how.log_density)} nats per row; root mean squared error"
-        f" {reward:.4g}, alone {alone:.4g})."
+        f"{text}: mean log density {signed(how.log_density)} nats per row; root mean squared error"
+        f" {reward:.4g}, alone {alone:.4g}."
     )
