@@ -31,9 +31,11 @@ SIGNATURES = {
         "(parties, model, rho, rng, contributions, evaluations, precision, executor, mechanism,"
         " covariance)"
     ),
+    "compare_with_alone": "(game, models, X, y, rows, target)",
     "find_duplicates": "(parties)",
     "held_out_residuals": "(game, parties)",
     "judge_evidence": "(game, level, rng, simulations, executor)",
+    "uncheckable_information": "(game, rows)",
     "inducing_points": "(X, count, method, kernel, rng, least_rows)",
 }
 ATTRIBUTES = {

@@ -27,7 +27,13 @@ from typing import TYPE_CHECKING, Any
 from fairpool.__about__ import __version__
 
 if TYPE_CHECKING:
-    from fairpool.audit import find_duplicates, held_out_residuals, judge_evidence
+    from fairpool.audit import (
+        compare_with_alone,
+        find_duplicates,
+        held_out_residuals,
+        judge_evidence,
+        uncheckable_information,
+    )
     from fairpool.collaboration import Collaboration, collaborate
     from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
     from fairpool.errors import FairpoolError, FairpoolWarning
@@ -81,6 +87,7 @@ __all__ = [
     "check_properties",
     "check_strict_monotonicity",
     "collaborate",
+    "compare_with_alone",
     "find_duplicates",
     "held_out_residuals",
     "inducing_points",
@@ -92,6 +99,7 @@ __all__ = [
     "realise",
     "shapley",
     "standalone",
+    "uncheckable_information",
 ]
 
 HOMES = {
@@ -118,6 +126,7 @@ HOMES = {
     "check_properties": "values",
     "check_strict_monotonicity": "rewards",
     "collaborate": "collaboration",
+    "compare_with_alone": "audit",
     "find_duplicates": "audit",
     "held_out_residuals": "audit",
     "inducing_points": "models",
@@ -129,6 +138,7 @@ HOMES = {
     "realise": "realisation",
     "shapley": "contributions",
     "standalone": "contributions",
+    "uncheckable_information": "audit",
 }
 """The module that each public name comes from.
 

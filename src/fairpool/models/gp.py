@@ -67,7 +67,7 @@ class GaussianProcess(Model):
             kernels.refuse_indefinite(self.kernel, K)
         return K
 
-    def prior_variance(self, X: FloatArray) -> FloatArray:
+    def prior_variance_at(self, X: FloatArray) -> FloatArray:
         """The diagonal of K_XX [m]."""
         return np.asarray(self.kernel.diag(X), dtype=np.float64)
 

@@ -41,6 +41,10 @@ class Model(ABC):
         """
 
     @abstractmethod
+    def prior_variance_at(self, X: FloatArray) -> FloatArray:
+        """Variance of the latent values at X [m], before anything was learned."""
+
+    @abstractmethod
     def log_marginal_likelihood(self, X: Any, y: Any, noise_variance: Any = None) -> float:
         """log p(y | X): how well the model explains the labels before it has seen them."""
 

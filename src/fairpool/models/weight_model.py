@@ -66,6 +66,11 @@ class WeightModel(Model):
         """Prior variance at X [m] that the weights do not explain."""
         return np.zeros(len(X))
 
+    def prior_variance_at(self, X: FloatArray) -> FloatArray:
+        """Prior variance of the latent values at X [m]."""
+        A = self.whitened_features(X)
+        return np.asarray(np.einsum("ij,ij->i", A, A) + self.residual_variance(X, A))
+
     def posterior(self, X: Any, y: Any, noise_variance: Any = None) -> WeightPosterior:
         """Train on X [m, p] and y [m] (or [m, k]: k sets of labels, one factorisation)."""
         X, columns = as_matrix(X, "training data")
