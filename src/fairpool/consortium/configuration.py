@@ -173,6 +173,8 @@ class RewardsSection(Section):
     share_labels: bool = False
     covariance: Literal["hidden", "full"] = "hidden"
     mechanism: Annotated[str, AfterValidator(lambda name: _mechanism(name))] = "label_noise"
+    on_harm: Literal["warn", "discount", "exclude", "stop"] = "warn"
+    false_alarms: Annotated[float, Field(ge=0.001, le=0.2)] = 0.01
 
 
 class ValuationSection(Section):

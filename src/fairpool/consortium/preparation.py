@@ -71,6 +71,7 @@ class Preparation:
         test: The test data, if any.
         table: Every column that is used, at every party.
         notes: What the operator should know.
+        examination: What was seen, of which all this was made.
     """
 
     request: RunRequest
@@ -84,6 +85,7 @@ class Preparation:
     test: Survey | None
     table: tuple[ColumnSummary, ...]
     notes: tuple[Note, ...]
+    examination: "Examination"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -192,7 +194,30 @@ def conclude(examination: Examination) -> Preparation:
         test=surveys.get(TEST),
         table=examination.table,
         notes=tuple(notes),
+        examination=examination,
     )
+
+
+def leave_out(preparation: Preparation, names: set[str]) -> Preparation:
+    """The same without some parties: scaling, levels and features are fixed again.
+
+    Args:
+        preparation: With them.
+        names: Who they are. What was noted about them stays.
+    """
+    examination = preparation.examination
+    findings = examination.findings
+    configuration = examination.file.configuration
+    staying = [party for party in configuration.parties if party.name not in names]
+    leaving = {_owner(name) for name in names}
+    surveys = {owner: seen for owner, seen in findings.surveys.items() if owner not in leaving}
+    file = replace(
+        examination.file, configuration=configuration.model_copy(update={"parties": staying})
+    )
+    without = replace(examination, file=file, findings=replace(findings, surveys=surveys))
+    concluded = conclude(without)
+    about_them = tuple(note for note in preparation.notes if note.party in names)
+    return replace(concluded, notes=concluded.notes + about_them)
 
 
 def _folder_of(configuration: Path, workers: Workers) -> Path:
