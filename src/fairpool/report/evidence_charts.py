@@ -10,9 +10,9 @@ from fairpool.report.charts import ACCENT, INK, MOST_DRAWN
 from fairpool.tables.arrays import FloatArray
 
 WAYS = {
-    "information": "information (rewards follow it)",
-    "evidence": "evidence (the others' labels)",
-    "validation": "validation (test rows)",
+    "information": "information",
+    "evidence": "evidence of labels",
+    "validation": "test rows",
 }
 """How contributions are measured."""
 
@@ -42,7 +42,9 @@ def pairs_chart(evidence: Evidence, names: tuple[str, ...]) -> Any | None:
                     "expected": f"of {expected:.1f}",
                 }
             )
-    largest = float(np.abs(evidence.pairs - evidence.expected_pairs).max()) or 1.0
+    # Differences are small where they are small beside what is expected.
+    apart = float(np.abs(evidence.pairs - evidence.expected_pairs).max())
+    largest = max(apart, float(np.abs(evidence.expected_pairs).max()))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(
             "with:N", sort=list(names), title=None, axis=alt.Axis(labelAngle=-30, orient="top")
