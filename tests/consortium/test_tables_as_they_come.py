@@ -322,7 +322,8 @@ def test_messy_tables_give_the_rewards_of_clean_ones(tmp_path):
     clean = finished_run(plain_farm(tmp_path / "clean"))
     messy = finished_run(messy_farm(tmp_path / "messy"))
     np.testing.assert_allclose(messy.collaboration.rewards, clean.collaboration.rewards, rtol=1e-9)
-    assert messy.warnings == clean.warnings
+    # Some name files, of which the messy ones have other names.
+    assert [note.code for note in messy.notes] == [note.code for note in clean.notes]
 
 
 def test_a_party_predicts_a_table_as_it_delivered_its_own(tmp_path):
@@ -356,7 +357,7 @@ def test_a_party_predicts_a_table_as_it_delivered_its_own(tmp_path):
         assert b"Regen" not in (parties / name / "reward.safetensors").read_bytes()
     loaded = fp.load_reward(reward)
     assert loaded.delivery == run.collaboration.models[0].delivery
-    assert "Ertrag" not in str(loaded.delivery)
+    assert loaded.delivery.header("y") == "Ertrag"  # which `fairpool update` needs
 
 
 def test_a_reward_for_plain_tables_says_nothing_of_how_they_come(tmp_path):
@@ -708,7 +709,7 @@ def test_values_and_places_beyond_the_first_batch_are_right(tmp_path, monkeypatc
     own = Delivery(dialect=Dialect(separator=";", decimal=","))
     columns = Columns(number_inputs=("rain", "sown"), dates=("sown",))
     seen = survey(Source("a", (tmp_path / "a.csv",), own), columns, Workers())
-    [problem] = survey_problems(seen, columns, may_miss=False)
+    [problem] = survey_problems(seen, columns)
     assert "a.csv, line 123, column \"sown\": '12/31/2024' is not a date" in problem
     with pytest.raises(DataError, match=r"line 123.*is not a date as the file's others are \(%d/"):
         read(tmp_path / "a.csv", own, texts=())
@@ -723,10 +724,10 @@ def test_a_packed_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch
     columns = Columns(number_inputs=("x", "y"))
     source = Source("a", (tmp_path / "a.csv.gz",))
     seen = survey(source, columns, Workers(), limits=Limits(expansion=100))
-    [problem] = survey_problems(seen, columns, may_miss=False)
+    [problem] = survey_problems(seen, columns)
     assert "times its size are more than the 100 allowed; if that is right, raise expans" in problem
     assert not survey_problems(
-        survey(source, columns, Workers(), limits=Limits(expansion=5000)), columns, may_miss=False
+        survey(source, columns, Workers(), limits=Limits(expansion=5000)), columns
     )
 
 

@@ -216,7 +216,7 @@ def small_project(folder: Path, kind: str = "blr", suffix: str = ".csv") -> Path
     """A project that runs; its model's hyperparameters are learned only where they must be."""
     model, rewards = MODELS[kind]
     model = model.replace("[8, 5]", "[3]")
-    return project(folder, model=model, suffix=suffix, sizes=(14, 12, 11), rewards=rewards)
+    return project(folder, model=model, suffix=suffix, sizes=(14, 12, 13), rewards=rewards)
 
 
 def project_in_dialect(folder: Path, rng: random.Random) -> Path:

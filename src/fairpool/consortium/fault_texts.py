@@ -241,9 +241,12 @@ def _wanted_type(fault: Fault, columns: Columns) -> str:
 def _type_remedy(fault: Fault, columns: Columns, *, classes: bool) -> str:
     if not columns.chosen:
         return "give it as the model needs it"
+    section = f"[columns.{cut(fault.column)}]"
     label = _label_in_words(fault, columns)
     if label is not None:
         return f"a target must be {label}{CLASSES_QUESTION if classes else ''}"
+    if fault.column in columns.dates:
+        return f'give dates or texts such as 2024-12-31, or say kind = "number" in {section}'
     if fault.column in columns.texts:
         return "leave it out of features"
     if fault.value.startswith(("date", "time", "duration")):
