@@ -203,7 +203,7 @@ def test_any_number_of_columns_without_a_name_are_left_out(tmp_path):
         " name it"
     )
     (folder / "p0.csv").write_text(",,\n1,2,3\n")
-    assert "p0.csv: its first line names no column" in problems_of(folder)[0]
+    assert "p0.csv: line 1 names no column; say which one does" in problems_of(folder)[0]
 
 
 @pytest.mark.parametrize(("name", "start"), [("id", 0), ("Row_Number", 1), ("index", 1)])

@@ -61,6 +61,8 @@ DIALECTS = {
     "latin": Dialect(separator="|", encoding="iso8859-1"),
     "utf-16": Dialect(separator=",", decimal=",", encoding="utf-16"),
     "tokens": Dialect(missing=("-", "n.a.")),
+    "blanks": Dialect(separator=";", decimal=",", thousands="\u00a0"),
+    "titles": Dialect(separator=";", header=4),
 }
 
 
@@ -81,6 +83,9 @@ def test_a_table_in_any_dialect_is_read_as_the_plain_one(tmp_path, monkeypatch, 
         form="%d.%m.%Y",
         line="\r\n",
     )
+    titles = 'The farm; 2024\r\n\r\nall "plots"\r\n'
+    if dialect.header > 1:
+        content = titles.encode() + content
     file = tmp_path / ("a.csv.gz" if gz else "a.csv")
     file.write_bytes(packed(content) if gz else content)
     found = read(file, Delivery(dialect=dialect))
@@ -91,6 +96,30 @@ def test_a_table_in_any_dialect_is_read_as_the_plain_one(tmp_path, monkeypatch, 
 def test_a_workbook_is_read_as_the_plain_table(tmp_path):
     (tmp_path / "a.xlsx").write_bytes(workbook(PLAIN, dates=("sown",)))
     assert read(tmp_path / "a.xlsx").select(list(PLAIN)).to_pydict() == PLAIN
+
+
+def titled_workbook(columns):
+    """A workbook with a title over all its columns, and an empty row, above the table."""
+    book = openpyxl.load_workbook(io.BytesIO(workbook(columns, dates=("sown",))))
+    book.active.insert_rows(1, 2)
+    book.active["A1"] = "The farm, 2024"
+    book.active.merge_cells("A1:C1")
+    return saved(book)
+
+
+def test_a_title_above_the_table_is_not_read(tmp_path):
+    (tmp_path / "a.xlsx").write_bytes(titled_workbook(PLAIN))
+    own = Delivery(dialect=Dialect(header=3))
+    assert read(tmp_path / "a.xlsx", own).select(list(PLAIN)).to_pydict() == PLAIN
+    assert column_names(tmp_path / "a.xlsx", delivery=own) == tuple(PLAIN)
+
+
+@pytest.mark.parametrize("blank", [" ", "\u00a0", "\u202f"])
+def test_one_blank_between_thousands_stands_for_all(tmp_path, blank):
+    (tmp_path / "a.csv").write_text("rain\n1\u00a0234.5\n1 234.5\n1\u202f234.5\n12.5\n")
+    dialect = Dialect(thousands=blank)
+    found = read(tmp_path / "a.csv", Delivery(dialect=dialect), texts=(), dates=())
+    assert found["rain"].to_pylist() == [1234.5] * 3 + [12.5]
 
 
 def test_texts_of_a_workbook_are_read_in_its_dialect(tmp_path):
@@ -578,6 +607,47 @@ BAD = {
         'columns.soil = { constant = "peat" }',
         "is not among the levels listed under categorical ('clay', 'sand')",
     ),
+    "title": (
+        "The farm,,,\n" + GOOD.decode(),
+        "",
+        'fir.csv: no columns "rain", "sown", "y", "soil"; it has The farm, , ,  (is that a title?'
+        " say which line names the columns, such as header = 3 in its reading)",
+    ),
+    "below a title": (
+        "The farm\n\n" + replaced("541.5", "much"),
+        "reading = { header = 3 }",
+        "fir.csv, line 5, column \"rain\": 'much' is not a number",
+    ),
+    "below a title (csv.gz)": (
+        packed(("The farm\n" + replaced("541.5,sand", "541.5,sand,")).encode()),
+        "reading = { header = 2 }",
+        "fir.csv.gz, line 4: 5 values for 4 columns",
+    ),
+    "below a title (xlsx)": (
+        with_cell("A3", "lots"),
+        "reading = { header = 2 }",
+        "fir.xlsx: no columns",
+    ),
+    "header beyond the end": (
+        GOOD,
+        "reading = { header = 9 }",
+        "fir.csv: it has no line 9, which is to name the columns; correct header in its reading",
+    ),
+    "header that is none": (
+        GOOD,
+        "reading = { header = 0 }",
+        "parties 2, reading: header 0 is no line from 1 to 1001",
+    ),
+    "currency": (
+        replaced("540.5", "$540.5"),
+        "",
+        "fir.csv, line 2, column \"rain\": '$540.5' is not a number; write numbers without $, or",
+    ),
+    "percent": (
+        replaced("540.5", "54.05 %"),
+        "",
+        "'54.05 %' is not a number; write numbers without %",
+    ),
     "ambiguous dates": (
         text_file(
             FARM | {"sown": [19754.0, 19756.0, 19758.0, 19760.0]}, dates=("sown",), form="%d.%m.%Y"
@@ -632,7 +702,8 @@ BAD = {
     "merged head (xlsx)": (
         merged_head(),
         "",
-        "fir.xlsx: cells of its first row are merged (B1 to C1); the first row must have one name",
+        "fir.xlsx: cells of its first row are merged (B1 to C1); the row that names the columns must"
+        " have one name for every column; if it is another one, say which: header = 2",
     ),
     "no workbook (xlsx)": (
         GOOD,
@@ -787,6 +858,8 @@ def test_what_a_reward_file_says_of_tables_is_checked(tmp_path):
         Delivery(dialect=Dialect(separator="\n")),
         Delivery(dialect=Dialect(encoding="idna")),
         Delivery(dialect=Dialect(missing=("x" * 2000,))),
+        Delivery(dialect=Dialect(header=10**9)),
+        Delivery(dialect=Dialect(header="2")),
         Delivery(columns=(OwnColumn(name="x", own_unit="zork", unit="mm"),)),
         Delivery(columns=(OwnColumn(name="x", date_format="%Q"),)),
         Delivery(columns=(OwnColumn(name="x", constant=1e200),)),

@@ -19,6 +19,7 @@ from fairpool.tables.dialect import Dialect
 MOST_LISTED = 20
 """Of one file, no more problems than this are listed; the others are counted."""
 
+HEADER_HINT = "is that a title? say which line names the columns, such as header = 3 in its reading"
 CATEGORY_HINT = "list it under categorical, or leave it out of features"
 DATE_REMEDY = (
     'correct it, or say how the file writes dates, such as date_format = "%d.%m.%Y" in its columns'
@@ -29,6 +30,11 @@ CLASSES_QUESTION = "; are classes meant? Give every class a number, such as 0 an
 
 DECIMAL = {",": r"\s*[+-]?\d+(,\d+)+\s*", ".": r"\s*[+-]?\d+(\.\d+)+\s*"}
 """What numbers look like whose decimals, or thousands, are set off by each sign."""
+
+SIGNED = re.compile(
+    r"(?P<before>[^\w\s.,+-]?)\s*[+-]?\d[\d., '\u00a0\u202f]*?\s*(?P<after>[^\d\s.,+-]{0,5})"
+)
+"""A number with a sign of a currency before it, or a unit behind it."""
 
 THOUSANDS = (",", ".", "'", " ", "\u00a0", "\u202f")
 """Signs between thousands in many countries."""
@@ -150,15 +156,17 @@ class _FileTexts:
         other = self._other_dialect(fault.value)
         if other:
             return other
+        sign = _sign_beside_number(fault.value)
+        remedy = f"write numbers without {sign}" if sign else "correct it"
         if not columns.chosen:
-            return "correct it"
+            return remedy
         label = _label_in_words(fault, columns)
         if label is not None:
             question = CLASSES_QUESTION if self.classes else ""
-            return f"correct it (a target must be {label}){question}"
+            return f"{remedy} (a target must be {label}){question}"
         if _is_date(fault.value):
             return DATE_HINT
-        return f"correct it, or if the whole column is text, {CATEGORY_HINT}"
+        return f"{remedy}, or if the whole column is text, {CATEGORY_HINT}"
 
     def _other_dialect(self, value: str) -> str:
         """What to do about a number that is one in another dialect; empty: it is in none."""
@@ -197,11 +205,29 @@ class _FileTexts:
         what = "column" if len(lacking) == 1 else "columns"
         text = f"{self.file}: no {what} {few(quoted(lacking), MOST_LISTED)}; it has"
         text += f" {few(names, MOST_LISTED)}"
+        if self.delivery.dialect.header == 1 and 2 * sum(map(bool, names)) < len(names):
+            return f"{text} ({HEADER_HINT})"
         alike = {plain_name(name): name for name in names}
         near = [alike[plain_name(name)] for name in lacking if plain_name(name) in alike]
         if near:
             return f"{text} (is it {', '.join(quoted(near))}? names must agree in case and blanks)"
         return text
+
+
+def _sign_beside_number(value: str) -> str:
+    """A sign before a number, or a sign or unit behind it; empty: there is none.
+
+    >>> _sign_beside_number("91.7%"), _sign_beside_number("$2,260.15"), _sign_beside_number("A 4")
+    ('%', '$', '')
+    """
+    match = SIGNED.fullmatch(value.strip())
+    if match is None:
+        return ""
+    before = match["before"]
+    after = match["after"]
+    if before and after:
+        return ""
+    return before or after
 
 
 def _range_text(fault: Fault, columns: Columns) -> str:

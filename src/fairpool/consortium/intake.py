@@ -21,6 +21,7 @@ from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.surveys import (
     MOST_LEVELS,
     Extreme,
+    Present,
     Range,
     RowSample,
     Survey,
@@ -179,6 +180,12 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
         if strange is not None:
             unknown[name] = strange
     row_numbers = batch.row_numbers
+    for k, name in enumerate(numbers):
+        rules = columns.rules_of(name)
+        if not rules.takes_all:
+            values[k] = rules.transformed(values[k])
+    by_name = dict(zip(numbers, values, strict=True))
+    present = Present(sample=RowSample.of_all(by_name, columns.numbers, row_numbers), levels=levels)
     imputed = Counter[str]()
     if missing_in(faults):
         complete = complete_rows(rows, imputed=columns.imputed)
@@ -187,16 +194,14 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
         row_numbers = row_numbers[complete]
         levels = {name: Counter(level_counts(rows[name])) for name in texts}
         imputed = _imputed_in(rows, columns)
-    for k, name in enumerate(numbers):
-        rules = columns.rules_of(name)
-        if not rules.takes_all:
-            values[k] = rules.transformed(values[k])
     moments = Moments()
     sample = RowSample()
     extremes = {}
     if not is_infinite and len(numbers) == len(columns.numbers):
         moments = Moments.of(values.T)
-        sample = RowSample.of(values, row_numbers)
+        sample = present.sample
+        if len(row_numbers) < batch.columns.num_rows:
+            sample = RowSample.of(values, row_numbers)
         extremes = _extremes_in(batch.file, dict(zip(numbers, values, strict=True)), row_numbers)
     return Survey(
         source=task.source,
@@ -207,6 +212,7 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
         faults=faults,
         moments=moments,
         sample=sample,
+        present=present,
         levels=levels,
         unknown=unknown,
         extremes=extremes,

@@ -277,7 +277,9 @@ class Reading:
         with pa_csv.open_csv(
             self._lent(stream),
             convert_options=options,
-            read_options=pa_csv.ReadOptions(block_size=CSV_BLOCK, use_threads=self.threads),
+            read_options=pa_csv.ReadOptions(
+                block_size=CSV_BLOCK, use_threads=self.threads, skip_rows=dialect.header - 1
+            ),
             parse_options=pa_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True),
         ) as reader:
             for batch in reader:
@@ -517,7 +519,12 @@ class _Rejoined:
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes."""
-        return self._beginning.read(size) or self._rest.read(size)
+        content = self._beginning.read(size)
+        if size < 0:
+            return content + self._rest.read()
+        if len(content) < size:
+            content += self._rest.read(size - len(content))
+        return content
 
 
 class _LentStream(io.RawIOBase):

@@ -26,6 +26,7 @@ class ReadingSection(Section):
     encoding: Annotated[str, AfterValidator(lambda name: _encoding(name))] | None = None
     missing: list[str] | None = None
     sheet: Text | None = None
+    header: int | None = None
 
 
 class SourceSection(Section):

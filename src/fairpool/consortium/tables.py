@@ -5,8 +5,9 @@ import csv
 import glob
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
@@ -269,11 +270,17 @@ def headers_of(
     else:
         names = _csv_names(file, limits, dialect)
         _refuse_other_separator(file, names, dialect)
+    if not names and dialect.header > 1:
+        raise DataError(
+            f"{file}: it has no line {dialect.header}, which is to name the columns; correct header"
+            " in its reading"
+        )
     if not names:
         raise DataError(f"{file}: the file is empty; its first line must name the columns")
     if not any(names):
         raise DataError(
-            f"{file}: its first line names no column; its first line must name the columns"
+            f"{file}: line {dialect.header} names no column; say which one does, such as header = 3"
+            " in its reading"
         )
     if limits is not None:
         _refuse_wide(file, names, limits)
@@ -351,9 +358,10 @@ def _parquet_names(file: Path) -> tuple[str, ...]:
 def _csv_names(file: Path, limits: Limits | None, dialect: Dialect) -> tuple[str, ...]:
     try:
         with open_csv(file, dialect) as stream:
-            lines: Iterable[str] = stream
+            lines: Iterator[str] = stream
             if limits is not None:
                 lines = _short_lines(stream, limits)
+            lines = islice(lines, dialect.header - 1, None)
             names = tuple(next(csv.reader(lines, delimiter=dialect.separator), ()))
     except PermissionError:
         raise DataError(f"{file}: no permission to read it") from None
@@ -384,13 +392,14 @@ def csv_rows(stream: TextIO, dialect: Dialect = PLAIN) -> Iterator[tuple[int, li
 
     The first row has the names of the columns.
     """
-    reader = csv.reader(stream, delimiter=dialect.separator)
-    line = 1
+    above = dialect.header - 1
+    reader = csv.reader(islice(stream, above, None), delimiter=dialect.separator)
+    line = dialect.header
     try:
         for row in reader:
             if row:
                 yield line, row
-            line = reader.line_num + 1
+            line = above + reader.line_num + 1
     except csv.Error as error:
         raise DataError(
             f"line {line}: cannot be read ({error}); look for a quote that is never closed"
@@ -489,7 +498,8 @@ def _fits(own: pa.DataType, wanted: pa.DataType) -> bool:
 def line_of(file: Path, row: int, dialect: Dialect = PLAIN) -> str:
     """Where the row (from 0) of a file is, as a person would look for it."""
     if is_workbook(file):
-        return f"sheet row {row + 2}"  # counted from 1, and the first one names the columns
+        # Counted from 1, and below the one that names the columns.
+        return f"sheet row {row + 1 + dialect.header}"
     if not is_parquet(file):
         with open_csv(file, dialect) as stream, contextlib.suppress(DataError):
             for number, (line, _) in enumerate(csv_rows(stream, dialect)):

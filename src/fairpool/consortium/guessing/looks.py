@@ -10,7 +10,7 @@ from fairpool.consortium.guessing.kinds import KindGuess, guess_kind, is_well_kn
 from fairpool.consortium.guessing.numerals import USUAL, Notation, guess_notation
 from fairpool.consortium.guessing.places import Quartiles
 from fairpool.consortium.guessing.samples import TableSample, read_sample
-from fairpool.errors import DataError
+from fairpool.errors import DataError, shown
 from fairpool.tables.dialect import MISSING
 
 MOST_FILES = 3
@@ -27,6 +27,7 @@ class ColumnLook:
         rows: How many values were looked at.
         guess: What it seems to hold.
         quartiles: Of numbers.
+        example: The first of its values; empty: there is none.
     """
 
     name: str
@@ -34,6 +35,7 @@ class ColumnLook:
     rows: int
     guess: KindGuess
     quartiles: Quartiles | None
+    example: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +50,7 @@ class SourceLook:
         encoding: Of a text file.
         separator: Of a text file; None: a comma, or no text file.
         separator_why: What that rests on.
+        header: The line that names the columns, from 1.
         tokens: What stands for a missing value, beside the usual words.
         doubtful_tokens: What may stand for one.
         whole: Whether all rows were looked at.
@@ -61,6 +64,7 @@ class SourceLook:
     encoding: EncodingGuess | None = None
     separator: str | None = None
     separator_why: str = ""
+    header: int = 1
     tokens: tuple[str, ...] = ()
     doubtful_tokens: tuple[str, ...] = ()
     whole: bool = False
@@ -85,6 +89,11 @@ def look_at_source(name: str, data: str, files: Sequence[Path]) -> SourceLook:
     if not samples:
         return SourceLook(name=name, data=data, columns={}, problems=tuple(problems))
     first = samples[0]
+    for twice in first.names_twice:
+        problems.append(
+            f"{first.file.name}: two columns are named {shown(twice)}; rename or remove one of them"
+            " in the file"
+        )
     for other in samples[1:]:
         problems += _differences(first, other)
     alike = [sample for sample in samples if not _differences(first, sample)]
@@ -104,6 +113,11 @@ def _differences(first: TableSample, other: TableSample) -> list[str]:
         differences.append(f"{other.file.name}: its columns are not those of {first.file.name}")
     if first.separator and other.separator and first.separator.sign != other.separator.sign:
         differences.append(f"{other.file.name}: its separator is not that of {first.file.name}")
+    if first.header != other.header:
+        differences.append(
+            f"{other.file.name}: its columns are named in line {other.header}, those of"
+            f" {first.file.name} in line {first.header}"
+        )
     if first.encoding and other.encoding and first.encoding.name != other.encoding.name:
         # UTF-8 is what any file of plain letters is, so the other one reads both.
         differences.append(f"{other.file.name}: its encoding is not that of {first.file.name}")
@@ -114,13 +128,17 @@ def _look(
     name: str, data: str, samples: Sequence[TableSample], *, whole: bool, problems: Sequence[str]
 ) -> SourceLook:
     first = samples[0]
-    is_text = first.separator is not None
+    separator = None
+    separator_why = ""
+    if first.separator is not None:
+        separator = first.separator.sign
+        separator_why = first.separator.why
     values: dict[str, list[str]] = {}
     for sample in samples:
         for column, own in sample.columns().items():
             values.setdefault(column, []).extend(own)
     notation = USUAL
-    if is_text:
+    if separator is not None:
         cells = (cell for own in values.values() for cell in own)
         notation = guess_notation(cells)
     tokens, doubtful = _tokens_of(values, notation)
@@ -129,7 +147,12 @@ def _look(
         guess = guess_kind(column, values[column], notation, missing_words=tokens)
         quartiles = Quartiles.of(guess.numbers) if guess.kind == "number" else None
         columns[column] = ColumnLook(
-            name=column, at=at, rows=len(values[column]), guess=guess, quartiles=quartiles
+            name=column,
+            at=at,
+            rows=len(values[column]),
+            guess=guess,
+            quartiles=quartiles,
+            example=_first_value(values[column]),
         )
     return SourceLook(
         name=name,
@@ -137,13 +160,21 @@ def _look(
         columns=columns,
         notation=notation,
         encoding=first.encoding,
-        separator=first.separator.sign if first.separator else None,
-        separator_why=first.separator.why if first.separator else "",
+        separator=separator,
+        separator_why=separator_why,
+        header=first.header,
         tokens=tokens,
         doubtful_tokens=doubtful,
         whole=whole and all(sample.whole for sample in samples),
         problems=tuple(problems),
     )
+
+
+def _first_value(values: Sequence[str]) -> str:
+    for value in values:
+        if value.strip() not in MISSING:
+            return value.strip()
+    return ""
 
 
 def _tokens_of(

@@ -45,6 +45,37 @@ class ColumnProposal:
         kinds = {holder.guess.kind for holder in self.holders.values() if holder.guess.kind}
         return len(kinds) > 1
 
+    @property
+    def empty_at(self) -> tuple[str, ...]:
+        """The sources whose tables have the column, and no value in it."""
+        return tuple(source for source, own in self.holders.items() if not own.guess.kind)
+
+    @property
+    def kinds_in_words(self) -> list[str]:
+        """What it holds at each source; where that is unusual, with a value."""
+        words = []
+        for source, own in self.holders.items():
+            if own.guess.kind == self.kind or not own.guess.kind:
+                words.append(f"{own.guess.kind or 'empty'} at {source}")
+            else:
+                words.append(f"{own.guess.kind} at {source} ({shown(own.example)})")
+        return words
+
+    def other_levels(self) -> dict[str, tuple[str, ...]]:
+        """The sources with levels of a category of which nobody else has any, and these."""
+        if self.kind != "category":
+            return {}
+        alone = {}
+        levels = {source: {*own.guess.levels} for source, own in self.holders.items()}
+        for source, own in levels.items():
+            others: set[str] = set()
+            for other, theirs in levels.items():
+                if other != source:
+                    others |= theirs
+            if len(own) > 1 and others and own.isdisjoint(others):
+                alone[source] = tuple(sorted(own))
+        return alone
+
     def missing(self) -> dict[str, float]:
         """The share of values that is missing, by source, where any is."""
         shares = {}
@@ -142,9 +173,11 @@ def _columns_of(
     columns = []
     for name, own_columns in holders.items():
         # Public and test data may have more columns than anybody learns from.
-        lacking = [party.name for party in parties if party.name not in own_columns]
-        if len(lacking) == len(parties) or not name.strip():
+        if not any(party.name in own_columns for party in parties) or not name.strip():
             continue
+        # Whose tables could not be read may have any column.
+        readable = [party.name for party in parties if party.columns]
+        lacking = [party for party in readable if party not in own_columns]
         kinds = Counter(own.guess.kind for own in own_columns.values() if own.guess.kind)
         kind = kinds.most_common(1)[0][0] if kinds else ""
         unit = ""

@@ -151,6 +151,8 @@ def reading_of(source: SourceLook) -> dict[str, str]:
         reading["encoding"] = text_of(source.encoding.name)
     if source.tokens:
         reading["missing"] = list_of(source.tokens)
+    if source.header > 1:
+        reading["header"] = str(source.header)
     return reading
 
 
@@ -230,8 +232,8 @@ def _write_column(page: Page, column: ColumnProposal, proposal: Proposal) -> Non
         page.question(f"{column.name}: nobody has a value; what is it?", 'role = "ignore"')
         return
     if column.kinds_differ:
-        kinds = [f"{own.guess.kind} at {source}" for source, own in column.holders.items()]
-        page.question(f"{column.name} seems to be {few(kinds, MOST_NAMED)}: which is it?")
+        kinds = few(column.kinds_in_words, MOST_NAMED)
+        page.question(f"{column.name} seems to be {kinds}: which is it?")
     why = ""
     for own in column.holders.values():
         if own.guess.kind == column.kind:
@@ -249,8 +251,19 @@ def _write_column(page: Page, column: ColumnProposal, proposal: Proposal) -> Non
         for own in column.holders.values():
             seen |= dict.fromkeys(own.guess.levels)
         page.lines.append(f"# levels = {list_of(sorted(seen))}")
+    for source, levels in column.other_levels().items():
+        page.question(
+            f"{column.name} at {source} has {few(list(levels), 5)}, which nobody else has; if it is"
+            " the same in other words, write it in the same words in all files"
+        )
     missing = column.missing()
-    if missing and column.kind in ("number", "category", "date"):
+    if column.empty_at and column.kind in ("number", "category", "date"):
+        page.question(
+            f"{column.name}: no value at {few(column.empty_at, MOST_NAMED)}; shall nobody's be"
+            " used?",
+            'role = "ignore"',
+        )
+    elif missing and column.kind in ("number", "category", "date"):
         page.question(
             f"{column.name}: {_shares(missing)} missing: shall values be filled in? (Or the rows be"
             ' left out: "drop".)',
@@ -322,6 +335,7 @@ def _reading_whys(source: SourceLook) -> dict[str, str]:
         whys["thousands"] = f"such as {source.notation.why}"
     if source.encoding is not None:
         whys["encoding"] = source.encoding.why
+    whys["header"] = "the first line with a name for every column; those above are not read"
     whys["missing"] = "beside the usual words; found among its values"
     return whys
 
