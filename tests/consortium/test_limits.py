@@ -261,7 +261,7 @@ def test_a_column_of_levels_that_cannot_be_shown_is_one_fault(tmp_path):
     rows = 50_000
     kinds = pa.array([f"{k}\x07" for k in range(rows)])
     write(folder / "p0.parquet", table(rows, 0).set_column(2, "kind", kinds))
-    [problem, levels] = refused(folder)
+    [levels, problem] = refused(folder)
     assert (
         "p0.parquet, row 1, column \"kind\": the level '0\\x07' cannot be shown (and 49999"
         in problem

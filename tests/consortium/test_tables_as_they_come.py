@@ -702,8 +702,8 @@ BAD = {
     "merged head (xlsx)": (
         merged_head(),
         "",
-        "fir.xlsx: cells of its first row are merged (B1 to C1); the row that names the columns must"
-        " have one name for every column; if it is another one, say which: header = 2",
+        "fir.xlsx: cells of its first row are merged (B1 to C1); the row that names the columns"
+        " must have one name for every column; if it is another one, say which: header = 2",
     ),
     "no workbook (xlsx)": (
         GOOD,
@@ -781,7 +781,7 @@ def test_values_and_places_beyond_the_first_batch_are_right(tmp_path, monkeypatc
     columns = Columns(number_inputs=("rain", "sown"), dates=("sown",))
     seen = survey(Source("a", (tmp_path / "a.csv",), own), columns, Workers())
     [problem] = survey_problems(seen, columns)
-    assert "a.csv, line 123, column \"sown\": '12/31/2024' is not a date" in problem
+    assert "a.csv, line 123, column \"sown\": '12/31/2024' is not a date" in problem.text
     with pytest.raises(DataError, match=r"line 123.*is not a date as the file's others are \(%d/"):
         read(tmp_path / "a.csv", own, texts=())
 
@@ -796,7 +796,10 @@ def test_a_packed_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch
     source = Source("a", (tmp_path / "a.csv.gz",))
     seen = survey(source, columns, Workers(), limits=Limits(expansion=100))
     [problem] = survey_problems(seen, columns)
-    assert "times its size are more than the 100 allowed; if that is right, raise expans" in problem
+    assert (
+        "times its size are more than the 100 allowed; if that is right, raise expans"
+        in problem.text
+    )
     assert not survey_problems(
         survey(source, columns, Workers(), limits=Limits(expansion=5000)), columns
     )

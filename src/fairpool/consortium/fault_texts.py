@@ -9,6 +9,7 @@ from pathlib import Path
 from fairpool.columns.date import as_date
 from fairpool.consortium.date_forms import ambiguous_text
 from fairpool.consortium.faults import KINDS, Columns, Fault, Faults
+from fairpool.consortium.problems import Problem, Severity, worst_first
 from fairpool.consortium.reading import free_text_remedy
 from fairpool.consortium.tables import ENCODING_REMEDY, headers_of, is_workbook
 from fairpool.errors import cut, few, shown
@@ -40,15 +41,26 @@ THOUSANDS = (",", ".", "'", " ", "\u00a0", "\u202f")
 """Signs between thousands in many countries."""
 
 
-def fault_texts(
+SEVERITIES = {
+    "unreadable": Severity.FILE,
+    "encoding": Severity.FILE,
+    "lacking": Severity.COLUMN,
+    "type": Severity.COLUMN,
+    "order": Severity.COLUMN,
+    "missing": Severity.GAPS,
+}
+"""How bad each kind of fault is; all others are of single rows."""
+
+
+def fault_problems(
     faults: Faults,
     columns: Columns,
     remedy: str | None,
     *,
     delivery: Delivery = AS_AGREED,
     classes: bool = False,
-) -> list[str]:
-    """A text for each fault: file by file, in the order of the columns.
+) -> list[Problem]:
+    """A problem for each fault: file by file, the worst first.
 
     Args:
         faults: What was found.
@@ -62,11 +74,11 @@ def fault_texts(
     by_file: dict[Path, list[Fault]] = {}
     for fault in faults.found.values():
         by_file.setdefault(fault.first.file, []).append(fault)
-    texts = []
+    problems: list[Problem] = []
     for file, own in by_file.items():
         own.sort(key=lambda fault: _order(fault, at))
-        texts += _FileTexts(file, columns, delivery, classes).of(own, remedy)
-    return texts
+        problems += _FileTexts(file, columns, delivery, classes).of(own, remedy)
+    return problems
 
 
 def _order(fault: Fault, at: dict[str, int]) -> tuple[int, int]:
@@ -83,18 +95,30 @@ class _FileTexts:
     delivery: Delivery
     classes: bool
 
-    def of(self, faults: list[Fault], remedy: str | None) -> list[str]:
-        """The texts, in order; see `fault_texts`."""
+    def of(self, faults: list[Fault], remedy: str | None) -> list[Problem]:
+        """The problems, the worst first; see `fault_problems`."""
         lacking = [fault.column for fault in faults if fault.kind == "lacking"]
         missing = [fault for fault in faults if self._is_refused_gap(fault)]
         others = [fault for fault in faults if fault.kind not in ("lacking", "missing")]
-        texts = [self._lacking(lacking)] if lacking else []
-        texts += [self._text(fault) for fault in others[:MOST_LISTED]]
-        if len(others) > MOST_LISTED:
-            texts.append(f"{self.file}: and {len(others) - MOST_LISTED} more problem(s)")
+        problems = worst_first(map(self._problem, others))
+        more = len(problems) - MOST_LISTED
+        if more > 0:
+            text = f"{self.file}: and {more} more problem(s)"
+            problems[MOST_LISTED:] = [Problem(text=text, severity=Severity.ROWS)]
+        if lacking:
+            problems.insert(0, Problem(text=self._lacking(lacking), severity=Severity.COLUMN))
         if missing and remedy is not None:
-            texts.append(self._missing(missing, remedy))
-        return texts
+            rows = sum(fault.count for fault in missing)
+            text = self._missing(missing, remedy)
+            problems.append(Problem(text=text, severity=Severity.GAPS, rows=rows))
+        return worst_first(problems)
+
+    def _problem(self, fault: Fault) -> Problem:
+        severity = SEVERITIES.get(fault.kind, Severity.ROWS)
+        rows = 0
+        if severity == Severity.ROWS:
+            rows = fault.count
+        return Problem(text=self._text(fault), severity=severity, rows=rows)
 
     def _is_refused_gap(self, fault: Fault) -> bool:
         rules = self.columns.rules_of(fault.column)

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from fairpool.columns.filling import is_missing
 from fairpool.compute.workers import Workers
 from fairpool.consortium.contents import Passage, contents_of
-from fairpool.consortium.fault_texts import fault_texts, plain_name
+from fairpool.consortium.fault_texts import fault_problems, plain_name
 from fairpool.consortium.faults import Columns, Fault, Faults
 from fairpool.consortium.limits import Limits, beyond
+from fairpool.consortium.problems import Problem, Severity
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.surveys import (
     MOST_LEVELS,
@@ -149,9 +150,9 @@ def _look_through(batches: Iterable[Batch], task: _Task) -> Survey:
 def _look_at(batch: Batch, task: _Task) -> Survey:
     columns = task.columns
     rows = batch.columns
-    present = {*rows.column_names}
-    numbers = [name for name in columns.numbers if name in present]
-    texts = [name for name in columns.texts if name in present]
+    there = {*rows.column_names}
+    numbers = [name for name in columns.numbers if name in there]
+    texts = [name for name in columns.texts if name in there]
     values = np.empty((len(numbers), rows.num_rows))  # [k, m]
     for k, name in enumerate(numbers):
         values[k] = rows[name].to_numpy()
@@ -165,7 +166,7 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
     clipped = _look_at_ranges(
         faults, batch, columns, values=dict(zip(numbers, values, strict=True))
     )
-    if columns.target is not None and columns.target.name in present:
+    if columns.target is not None and columns.target.name in there:
         _note_wrong_labels(faults, batch, columns.target)
     counting = {}
     for name, column in zip(numbers, values, strict=True):
@@ -389,8 +390,10 @@ def _unknown_levels(
     return UnknownLevels(first, unknown.total(), unknown)
 
 
-def survey_problems(found: Survey, columns: Columns, *, limits: Limits | None = None) -> list[str]:
-    """Every problem of a source, in words: file by file, then the levels of its columns.
+def survey_problems(
+    found: Survey, columns: Columns, *, limits: Limits | None = None
+) -> list[Problem]:
+    """Every problem of a source, file by file, then the levels of its columns.
 
     Args:
         found: What was seen.
@@ -400,22 +403,29 @@ def survey_problems(found: Survey, columns: Columns, *, limits: Limits | None = 
     """
     rows = found.rows + found.dropped
     if limits is not None and rows > limits.rows:
-        return [f"{found.source.owner}: {beyond(f'{rows} rows or more', limits.rows, 'rows')}"]
+        text = f"{found.source.owner}: {beyond(f'{rows} rows or more', limits.rows, 'rows')}"
+        return [Problem(text=text, severity=Severity.FILE)]
     delivery = found.source.delivery
     classes = _is_mostly_text(found, columns.target_name)
-    texts = fault_texts(found.faults, columns, MISSING_REMEDY, delivery=delivery, classes=classes)
+    problems = fault_problems(
+        found.faults, columns, MISSING_REMEDY, delivery=delivery, classes=classes
+    )
     for name in columns.text_inputs:
         if name in found.unknown:
             column = delivery.described(name)
-            texts.append(_undeclared_text(column, found.unknown[name], columns.levels[name]))
+            unknown = found.unknown[name]
+            text = _undeclared_text(column, unknown, columns.levels[name])
+            problems.append(Problem(text=text, severity=Severity.ROWS, rows=unknown.rows))
         elif len(found.levels[name]) > MOST_LEVELS and name not in columns.levels:
-            texts.append(
+            text = (
                 f'the categorical column "{name}" has more than {MOST_LEVELS} levels; is it an'
                 " identifier? leave it out of features"
             )
-    if not texts and not found.rows:
-        texts.append("no complete row to use")
-    return [f"{found.source.owner}: {text}" for text in texts]
+            problems.append(Problem(text=text, severity=Severity.COLUMN))
+    if not problems and not found.rows:
+        problems.append(Problem(text="no complete row to use", severity=Severity.FILE))
+    owner = found.source.owner
+    return [replace(problem, text=f"{owner}: {problem.text}") for problem in problems]
 
 
 def _is_mostly_text(found: Survey, column: str) -> bool:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from fairpool.columns import CategoryColumn
 from fairpool.compute.workers import Progress, Workers, no_progress
 from fairpool.consortium.contents import refuse_changed
-from fairpool.consortium.fault_texts import fault_texts
+from fairpool.consortium.fault_texts import fault_problems
 from fairpool.consortium.faults import Columns, Fault, Faults
 from fairpool.consortium.intake import survey
+from fairpool.consortium.problems import worst_first
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.spreadsheet import as_cell, csv_text
 from fairpool.consortium.surveys import Survey
@@ -274,9 +275,9 @@ def look_at_data(
     # Rows without a prediction do no harm; rows that a model learns from must be right.
     faults = seen.faults if with_labels else _of_whole_files(seen.faults)
     remedy = "fill in what is missing" if with_labels else None
-    problems = fault_texts(faults, columns, remedy, delivery=source.delivery)
-    if problems:
-        raise DataError(*(f"{source.owner}: {problem}" for problem in problems))
+    wrong = worst_first(fault_problems(faults, columns, remedy, delivery=source.delivery))
+    if wrong:
+        raise DataError(*(f"{source.owner}: {problem.text}" for problem in wrong))
     return LookedAt(seen, columns, ids, _notes_on(seen, encoding))
 
 

@@ -21,9 +21,7 @@ def guess_header(rows: Sequence[Sequence[str]]) -> int:
     Args:
         rows: The first rows of a table, each with its cells; empty ones among them.
     """
-    filled = []
-    for row in rows:
-        filled.append(sum(bool(cell.strip()) for cell in row))
+    filled = [_filled(row) for row in rows]
     several = [count for count in filled if count > 1]
     if not several:
         return 0
@@ -35,6 +33,10 @@ def guess_header(rows: Sequence[Sequence[str]]) -> int:
         if number == 0 and 2 * filled[number] >= typical:
             return 0  # its names may be years, or some may be lacking
     return 0
+
+
+def _filled(row: Sequence[str]) -> int:
+    return sum(bool(cell.strip()) for cell in row)
 
 
 def _is_number(cell: str) -> bool:

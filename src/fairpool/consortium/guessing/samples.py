@@ -233,10 +233,8 @@ def _sheet_sample(file: Path) -> TableSample:
 
 def _header_of_sheet(file: Path) -> int:
     """The row of a sheet that names the columns, from 1."""
-    beginning = []
-    for row in first_rows(file, HEADING_ROWS, limits=Limits()):
-        beginning.append([text_of_cell(cell) for cell in row])
-    return guess_header(beginning) + 1
+    rows = first_rows(file, HEADING_ROWS, limits=Limits())
+    return guess_header([list(map(text_of_cell, row)) for row in rows]) + 1
 
 
 def _cell_text(cell: Cell) -> str:
