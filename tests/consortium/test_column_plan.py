@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from fairpool.columns import Bounds
-from fairpool.consortium.configuration import load_configuration
+from fairpool.consortium.configuration_file import load_configuration
 from tests.support.projects import fairpool, prepared, project, table, write
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fairpool.consortium.configuration import load_configuration
+from fairpool.consortium.configuration_file import load_configuration
 from fairpool.consortium.from_folder import configure_folder
 from fairpool.errors import FairpoolError
 from tests.support.farm import write_farm

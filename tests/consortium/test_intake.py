@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 
 from fairpool.compute.workers import no_progress
-from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.sample import encoded_batches
 from fairpool.consortium.tables import Source
+from fairpool.errors import ConfigurationError
 from fairpool.tables.moments import Moments
 from tests.support.projects import party_table, prepared, project, table, write
 

@@ -9,12 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairpool.compute.workers import Workers
-from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import survey, survey_problems
+from fairpool.consortium.heads import column_names
+from fairpool.consortium.intake import survey
 from fairpool.consortium.limits import Limits
-from fairpool.consortium.tables import Source, column_names
-from fairpool.errors import DataError
+from fairpool.consortium.survey_problems import survey_problems
+from fairpool.consortium.tables import Source
+from fairpool.errors import ConfigurationError, DataError
 from tests.support.projects import fairpool, prepared, project, table, write
 
 

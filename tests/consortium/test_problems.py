@@ -13,9 +13,8 @@ import pytest
 
 import fairpool as fp
 from fairpool.cli import app
-from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.prediction import predict_file
-from fairpool.errors import DataError, FairpoolWarning
+from fairpool.errors import ConfigurationError, DataError, FairpoolWarning
 from tests.support.projects import (
     LISTED,
     finished_run,

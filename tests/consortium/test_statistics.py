@@ -15,10 +15,11 @@ from fairpool.columns import CategoryColumn, NumberColumn, Rules
 from fairpool.compute.workers import Workers
 from fairpool.consortium import reading, statistics
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import survey, survey_problems
+from fairpool.consortium.intake import survey
 from fairpool.consortium.reading import Piece
 from fairpool.consortium.sample import row_keys
 from fairpool.consortium.statistics import summarise_files
+from fairpool.consortium.survey_problems import survey_problems
 from fairpool.consortium.tables import Source
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError

@@ -16,13 +16,15 @@ from hypothesis import strategies as st
 
 import fairpool as fp
 from fairpool.compute.workers import Workers
-from fairpool.consortium import reading
+from fairpool.consortium import hashing_stream, reading
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import survey, survey_problems
+from fairpool.consortium.heads import column_names
+from fairpool.consortium.intake import survey
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.prediction import predict_file
 from fairpool.consortium.reading import Piece, Reading
-from fairpool.consortium.tables import Source, column_names
+from fairpool.consortium.survey_problems import survey_problems
+from fairpool.consortium.tables import Source
 from fairpool.errors import ConfigurationError, DataError
 from fairpool.realisation.reward_file import reward_bytes
 from fairpool.tables.delivery import Delivery, OwnColumn
@@ -70,7 +72,7 @@ DIALECTS = {
 @pytest.mark.parametrize("small", [1 << 24, 0, 40])
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_table_in_any_dialect_is_read_as_the_plain_one(tmp_path, monkeypatch, name, small, gz):
-    monkeypatch.setattr(reading, "SMALL_FILE", small)
+    monkeypatch.setattr(hashing_stream, "SMALL_FILE", small)
     dialect = DIALECTS[name]
     content = text_file(
         PLAIN,

@@ -58,7 +58,9 @@ class ColumnSummary:
 
     def shown(self, value: float) -> str:
         """One of its numbers for people; dates are days in tables of numbers."""
-        return as_date(value) if self.kind == "date" else f"{value:.4g}"
+        if self.kind == "date":
+            return as_date(value)
+        return f"{value:.4g}"
 
 
 def columns_by_party(
@@ -143,7 +145,7 @@ def _original(place: Quartiles, rules: Rules) -> Quartiles:
 
 def _missing_share(survey: Survey, name: str) -> float:
     rows = survey.rows + survey.dropped
-    return survey.missing[name] / rows if rows else 0.0
+    return survey.missing[name] / max(rows, 1)
 
 
 def _text_cell(name: str, owner: str, survey: Survey) -> ColumnCell:

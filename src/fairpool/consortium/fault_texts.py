@@ -9,9 +9,10 @@ from pathlib import Path
 from fairpool.columns.date import as_date
 from fairpool.consortium.date_forms import ambiguous_text
 from fairpool.consortium.faults import KINDS, Columns, Fault, Faults
+from fairpool.consortium.heads import ENCODING_REMEDY, headers_of
 from fairpool.consortium.problems import Problem, Severity, worst_first
 from fairpool.consortium.reading import free_text_remedy
-from fairpool.consortium.tables import ENCODING_REMEDY, headers_of, is_workbook
+from fairpool.consortium.tables import is_workbook
 from fairpool.errors import cut, few, shown
 from fairpool.tables.arrays import LARGEST
 from fairpool.tables.delivery import AS_AGREED, Delivery
@@ -181,7 +182,9 @@ class _FileTexts:
         if other:
             return other
         sign = _sign_beside_number(fault.value)
-        remedy = f"write numbers without {sign}" if sign else "correct it"
+        remedy = "correct it"
+        if sign:
+            remedy = f"write numbers without {sign}"
         if not columns.chosen:
             return remedy
         label = _label_in_words(fault, columns)

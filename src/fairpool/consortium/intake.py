@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 from fairpool.columns.filling import is_missing
 from fairpool.compute.workers import Workers
 from fairpool.consortium.contents import Passage, contents_of
-from fairpool.consortium.fault_texts import fault_problems, plain_name
+from fairpool.consortium.fault_texts import plain_name
 from fairpool.consortium.faults import Columns, Fault, Faults
-from fairpool.consortium.limits import Limits, beyond
-from fairpool.consortium.problems import Problem, Severity
+from fairpool.consortium.limits import Limits
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.surveys import (
-    MOST_LEVELS,
     Extreme,
     Present,
     Range,
@@ -31,19 +29,11 @@ from fairpool.consortium.surveys import (
 )
 from fairpool.consortium.tables import Batch, Place, Source
 from fairpool.consortium.tolerant_reading import read_tolerantly
-from fairpool.errors import DataError, few, shown
+from fairpool.errors import DataError
 from fairpool.tables.arrays import LARGEST, FloatArray
-from fairpool.tables.columns import level_counts, levels_in_words
+from fairpool.tables.columns import level_counts
 from fairpool.tables.moments import Moments
 from fairpool.targets import Labels
-
-MOST_DECLARED = 10
-"""So many of the levels that a column may have are named in an error."""
-
-MOSTLY = 0.5
-"""A target that is no number in this share of rows is text."""
-
-MISSING_REMEDY = 'fill them in, or set missing = "drop" to leave those rows out'
 
 ROW_NUMBER_NAMES = (
     "index",
@@ -388,64 +378,3 @@ def _unknown_levels(
         return None
     first = batch.place(pc.index(batch.columns[name], next(iter(unknown))).as_py())
     return UnknownLevels(first, unknown.total(), unknown)
-
-
-def survey_problems(
-    found: Survey, columns: Columns, *, limits: Limits | None = None
-) -> list[Problem]:
-    """Every problem of a source, file by file, then the levels of its columns.
-
-    Args:
-        found: What was seen.
-        columns: What was wanted; of columns whose levels it lists, no others are allowed, and its
-            rules say where values may be missing.
-        limits: What is allowed; None: anything.
-    """
-    rows = found.rows + found.dropped
-    if limits is not None and rows > limits.rows:
-        text = f"{found.source.owner}: {beyond(f'{rows} rows or more', limits.rows, 'rows')}"
-        return [Problem(text=text, severity=Severity.FILE)]
-    delivery = found.source.delivery
-    classes = _is_mostly_text(found, columns.target_name)
-    problems = fault_problems(
-        found.faults, columns, MISSING_REMEDY, delivery=delivery, classes=classes
-    )
-    for name in columns.text_inputs:
-        if name in found.unknown:
-            column = delivery.described(name)
-            unknown = found.unknown[name]
-            text = _undeclared_text(column, unknown, columns.levels[name])
-            problems.append(Problem(text=text, severity=Severity.ROWS, rows=unknown.rows))
-        elif len(found.levels[name]) > MOST_LEVELS and name not in columns.levels:
-            text = (
-                f'the categorical column "{name}" has more than {MOST_LEVELS} levels; is it an'
-                " identifier? leave it out of features"
-            )
-            problems.append(Problem(text=text, severity=Severity.COLUMN))
-    if not problems and not found.rows:
-        problems.append(Problem(text="no complete row to use", severity=Severity.FILE))
-    owner = found.source.owner
-    return [replace(problem, text=f"{owner}: {problem.text}") for problem in problems]
-
-
-def _is_mostly_text(found: Survey, column: str) -> bool:
-    """Whether a column that is read as numbers is text in most rows."""
-    rows = found.rows + found.dropped
-    for fault in found.faults.of_kind("number"):
-        if fault.column == column and 1 < fault.count >= MOSTLY * rows:
-            return True
-    for fault in found.faults.of_kind("type"):
-        if fault.column == column and "string" in fault.value:
-            return True
-    return False
-
-
-def _undeclared_text(column: str, unknown: UnknownLevels, declared: Sequence[str]) -> str:
-    levels = list(unknown.counts)
-    which = f" ({levels_in_words(unknown.counts)})" if len(levels) > 1 else ""
-    allowed = few([shown(level) for level in declared], MOST_DECLARED)
-    return (
-        f"{unknown.first}, {column}: {shown(levels[0])} is not among the levels listed under"
-        f" categorical ({allowed}); {unknown.rows} row(s) have such a level{which}; correct the"
-        " data, or add the level to the list"
-    )

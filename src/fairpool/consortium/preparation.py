@@ -18,28 +18,21 @@ from fairpool.consortium.columns import (
     unused_warnings,
     wanted_columns,
 )
-from fairpool.consortium.configuration import (
-    Configuration,
-    ConfigurationFile,
-    read_configuration,
-)
+from fairpool.consortium.configuration import Configuration
+from fairpool.consortium.configuration_file import ConfigurationFile, read_configuration
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import survey, survey_problems
+from fairpool.consortium.heads import column_names
+from fairpool.consortium.intake import survey
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.outliers import look_for_outliers, outlier_notes
+from fairpool.consortium.parquet_heads import refuse_large
 from fairpool.consortium.problems import Problem, Severity, problems_of, worst_first
 from fairpool.consortium.reading_sections import SourceSection
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.scaling import fix_encoding
+from fairpool.consortium.survey_problems import survey_problems
 from fairpool.consortium.surveys import Survey
-from fairpool.consortium.tables import (
-    PUBLIC,
-    TEST,
-    Source,
-    column_names,
-    links_to_others,
-    refuse_large,
-)
+from fairpool.consortium.tables import PUBLIC, TEST, Source, links_to_others
 from fairpool.consortium.tolerant_reading import wanted_of
 from fairpool.consortium.treatment import class_notes, treatment_notes
 from fairpool.consortium.wanted import constant_problems

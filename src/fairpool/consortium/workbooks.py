@@ -179,10 +179,11 @@ def is_blank(row: Sequence[Cell]) -> bool:
 def text_of_cell(cell: Cell) -> str:
     """A cell as it would stand in a CSV file."""
     if isinstance(cell, bool):
-        return "TRUE" if cell else "FALSE"
+        return str(cell).upper()
     if isinstance(cell, float):
-        # A spreadsheet has no whole numbers, but shows them so.
-        return str(int(cell)) if cell.is_integer() else repr(cell)
+        if cell.is_integer():  # a spreadsheet has no whole numbers, but shows them so
+            return str(int(cell))
+        return repr(cell)
     if isinstance(cell, datetime):
         return cell.isoformat(sep=" ")
     if isinstance(cell, date | time):

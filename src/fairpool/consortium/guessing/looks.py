@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from fairpool.consortium.guessing.encodings import EncodingGuess
@@ -139,8 +140,7 @@ def _look(
             values.setdefault(column, []).extend(own)
     notation = USUAL
     if separator is not None:
-        cells = (cell for own in values.values() for cell in own)
-        notation = guess_notation(cells)
+        notation = guess_notation(chain.from_iterable(values.values()))
     tokens, doubtful = _tokens_of(values, notation)
     columns = {}
     for at, column in enumerate(values):
@@ -186,6 +186,11 @@ def _tokens_of(
         known = [value.strip() for value in own if value.strip() not in MISSING]
         tokens = {*missing_tokens(known, notation)}
         counts.update(value for value in known if value in tokens)
-    certain = tuple(token for token, _ in counts.most_common() if is_well_known(token))
-    doubtful = tuple(token for token, _ in counts.most_common() if not is_well_known(token))
-    return certain, doubtful
+    certain = []
+    doubtful = []
+    for token, _ in counts.most_common():
+        if is_well_known(token):
+            certain.append(token)
+        else:
+            doubtful.append(token)
+    return tuple(certain), tuple(doubtful)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fairpool.consortium.guessing.folder import FoundFolder, FoundSource
+from fairpool.consortium.guessing.folder import FoundFolder
 from fairpool.consortium.guessing.looks import ColumnLook, SourceLook, look_at_source
 from fairpool.consortium.guessing.places import Quartiles
 from fairpool.consortium.guessing.same_columns import Match, match_columns
@@ -128,16 +128,16 @@ def propose(found: FoundFolder, *, target: str | None = None) -> Proposal:
         found: The folder's sources.
         target: The column to predict, by the name that most files have; None: it is guessed.
     """
-    looks = [_look(source) for source in found.sources]
-    parties = [look for look, source in zip(looks, found.sources, strict=True) if source.is_party]
-    others = [
-        look for look, source in zip(looks, found.sources, strict=True) if not source.is_party
-    ]
-    if not any(party.columns for party in parties):
-        problems: list[str] = []
-        for party in parties:
-            problems += party.problems
-        raise ConfigurationError(*problems)
+    parties = []
+    others = []
+    for source in found.sources:
+        look = look_at_source(source.name, source.data, source.files)
+        if source.is_party:
+            parties.append(look)
+        else:
+            others.append(look)
+    _refuse_unreadable(parties)
+    looks = [*parties, *others]
     matches = match_columns(looks)
     columns = _columns_of(parties, looks, matches)
     suspicions: list[UnitSuspicion] = []
@@ -154,16 +154,24 @@ def propose(found: FoundFolder, *, target: str | None = None) -> Proposal:
     )
 
 
-def _look(source: FoundSource) -> SourceLook:
-    return look_at_source(source.name, source.data, source.files)
+def _refuse_unreadable(parties: Sequence[SourceLook]) -> None:
+    """Refuse a folder of which no party's table can be read."""
+    problems: list[str] = []
+    for party in parties:
+        if party.columns:
+            return
+        problems += party.problems
+    raise ConfigurationError(*problems)
 
 
 def _columns_of(
     parties: Sequence[SourceLook], looks: Sequence[SourceLook], matches: Sequence[Match]
 ) -> list[ColumnProposal]:
     """The collaboration's columns; guesses about names count only where they are certain."""
-    certain = [match for match in matches if match.certain]
-    renamed = {(match.source, match.own): match.column for match in certain}
+    renamed = {}
+    for match in matches:
+        if match.certain:
+            renamed[match.source, match.own] = match.column
     holders: dict[str, dict[str, ColumnLook]] = {}
     for look in looks:
         for own, column in look.columns.items():

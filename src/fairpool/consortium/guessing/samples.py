@@ -198,9 +198,7 @@ def _parquet_sample(file: Path) -> TableSample:
     for group in groups[: parquet.num_row_groups]:
         batch = next(parquet.iter_batches(most, [group]), None)
         if batch is not None:
-            columns = [
-                [_as_text(value) for value in column.to_pylist()] for column in batch.columns
-            ]
+            columns = [map(_as_text, column.to_pylist()) for column in batch.columns]
             rows += zip(*columns, strict=True)
     whole = parquet.metadata.num_rows == len(rows)
     return TableSample(file=file, names=names, rows=tuple(rows), whole=whole)
@@ -221,7 +219,7 @@ def _sheet_sample(file: Path) -> TableSample:
     for row in sample:
         # Cells at the end of a row may be lacking, where they are empty.
         full = [*row, *[""] * (len(sheet.headers) - len(row))]
-        texts.append(tuple(_cell_text(cell) for cell in full))
+        texts.append(tuple(map(_cell_text, full)))
     return TableSample(
         file=file,
         names=sheet.headers,

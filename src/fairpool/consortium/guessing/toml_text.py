@@ -92,7 +92,9 @@ def key_of(name: str) -> str:
     >>> print(key_of("rain_mm"), key_of("soil pH"))
     rain_mm "soil pH"
     """
-    return name if BARE_KEY.fullmatch(name) else text_of(name)
+    if BARE_KEY.fullmatch(name):
+        return name
+    return text_of(name)
 
 
 def list_of(values: Sequence[str]) -> str:
@@ -169,8 +171,12 @@ def _common_reading(sources: Sequence[SourceLook]) -> dict[str, str]:
 
 
 def _write_columns(page: Page, proposal: Proposal) -> None:
-    asked = {match.column for match in proposal.matches if not match.certain}
-    open_names = {match.own for match in proposal.matches if not match.certain}
+    asked = set()
+    open_names = set()
+    for match in proposal.matches:
+        if not match.certain:
+            asked.add(match.column)
+            open_names.add(match.own)
     many = len(proposal.columns) > MOST_SECTIONS
     unused = []
     for column in proposal.columns:
@@ -294,7 +300,9 @@ def _shares(missing: Mapping[str, float]) -> str:
 
 
 def _percent(share: float) -> str:
-    return "under 1%" if share < 0.01 else as_percent(share)
+    if share < 0.01:
+        return "under 1%"
+    return as_percent(share)
 
 
 def _write_source(
@@ -316,7 +324,9 @@ def _write_source(
         )
     if source.doubtful_tokens:
         tokens = list_of([*source.tokens, *source.doubtful_tokens])
-        where = "" if not source.tokens else ", in place of the line above"
+        where = ""
+        if source.tokens:
+            where = ", in place of the line above"
         words = few([text_of(token) for token in source.doubtful_tokens])
         page.question(
             f"{source.name}: does {words} among numbers stand for a missing value?{where}",
