@@ -134,9 +134,10 @@ def _chosen_sheet(book: Any, file: Path, dialect: Dialect) -> Any:
     if not filled:
         return book.get_sheet_by_name(visible[0])
     which = few([f'"{cut(sheet.name)}"' for sheet in filled])
+    largest = max(filled, key=lambda sheet: (sheet.height, sheet.width))
     raise DataError(
         f"{file}: it has {len(filled)} sheets with data, {which}; say which one has the table:"
-        f' sheet = "{cut(filled[0].name)}" in its reading'
+        f' sheet = "{cut(largest.name)}" in its reading'
     )
 
 

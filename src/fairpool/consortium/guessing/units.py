@@ -49,6 +49,7 @@ FORGOTTEN = {
     ),
     "temperature": (("fahrenheit", "celsius"), ("kelvin", "celsius")),
     "mass": (("lb", "kg"), ("oz", "g"), ("g", "kg"), ("kg", "t")),
+    "share": (("fraction", "percent"),),
 }
 """Pairs of units that are taken for each other: the party's, then the others'."""
 
@@ -90,6 +91,9 @@ SUFFIXES = {
     "lb": "lb",
     "lbs": "lb",
     "oz": "oz",
+    "%": "percent",
+    "pct": "percent",
+    "percent": "percent",
 }
 """How names of columns end, and which unit that is."""
 
@@ -107,6 +111,7 @@ PLURALS = {
     "kg": "kilograms",
     "t": "tonnes",
     "celsius": "degrees Celsius",
+    "fraction": "fractions",
 }
 """Units as questions call them."""
 
