@@ -383,6 +383,7 @@ def test_a_party_predicts_a_table_as_it_delivered_its_own(tmp_path):
     done = fairpool("predict", reward, "--data", agreed)
     assert done.returncode == 2
     assert "its columns are separated by commas" in done.stderr
+    assert "give --as-agreed for one with commas, decimal points, and" in done.stderr
     # Nobody else's file tells how the first party's tables come.
     for name in ("P1", "P2"):
         assert b"Regen" not in (parties / name / "reward.safetensors").read_bytes()

@@ -137,7 +137,13 @@ def reward_deliveries(folder: Path, rng: random.Random) -> None:
     length = int.from_bytes(content[:8], "little")
     description = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["fairpool"])
     delivery = {
-        "reading": {"separator": ",", "decimal": ".", "encoding": "cp1252", "missing": ["-"]},
+        "reading": {
+            "separator": ",",
+            "decimal": ".",
+            "encoding": "cp1252",
+            "missing": ["-"],
+            "header": 1,
+        },
         "columns": [
             {"name": "x", "named": "x", "own_unit": "inch", "unit": "mm"},
             {"name": "z", "date_format": "%d.%m.%Y"},

@@ -261,7 +261,7 @@ def look_at_data(
         else:
             ids = tuple(name for name in ids if name in names)
     if problems:
-        raise DataError(*problems)
+        raise DataError(*problems, *_hint_at_delivery(source))
     labels = None
     if with_labels:
         labels = TARGETS[encoding.target.kind].more_labels(encoding.target)
@@ -283,8 +283,19 @@ def look_at_data(
         remedy = "fill in what is missing"
     wrong = worst_first(fault_problems(faults, columns, remedy, delivery=source.delivery))
     if wrong:
-        raise DataError(*(f"{source.owner}: {problem.text}" for problem in wrong))
+        texts = [f"{source.owner}: {problem.text}" for problem in wrong]
+        raise DataError(*texts, *_hint_at_delivery(source))
     return LookedAt(seen, columns, ids, _notes_on(seen, encoding))
+
+
+def _hint_at_delivery(source: Source) -> list[str]:
+    """What may be wrong with all of a table that comes in another way than the party's own did."""
+    if source.delivery.is_plain:
+        return []
+    return [
+        f"{source.owner}: tables are read as your own for the collaboration were; give --as-agreed"
+        " for one with commas, decimal points, and the collaboration's names and units"
+    ]
 
 
 def _of_whole_files(faults: Faults) -> Faults:
