@@ -18,27 +18,21 @@ from fairpool.consortium.columns import (
     unused_warnings,
     wanted_columns,
 )
-from fairpool.consortium.configuration import (
-    Configuration,
-    ConfigurationFile,
-    read_configuration,
-)
+from fairpool.consortium.configuration import Configuration
+from fairpool.consortium.configuration_file import ConfigurationFile, read_configuration
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import survey, survey_problems
+from fairpool.consortium.heads import column_names
+from fairpool.consortium.intake import survey
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.outliers import look_for_outliers, outlier_notes
+from fairpool.consortium.parquet_heads import refuse_large
+from fairpool.consortium.problems import Problem, Severity, problems_of, worst_first
 from fairpool.consortium.reading_sections import SourceSection
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.scaling import fix_encoding
+from fairpool.consortium.survey_problems import survey_problems
 from fairpool.consortium.surveys import Survey
-from fairpool.consortium.tables import (
-    PUBLIC,
-    TEST,
-    Source,
-    column_names,
-    links_to_others,
-    refuse_large,
-)
+from fairpool.consortium.tables import PUBLIC, TEST, Source, links_to_others
 from fairpool.consortium.tolerant_reading import wanted_of
 from fairpool.consortium.treatment import class_notes, treatment_notes
 from fairpool.consortium.wanted import constant_problems
@@ -49,7 +43,7 @@ from fairpool.notes import Note, notes_of, texts_of
 from fairpool.realisation.disclosure import Exposure
 
 T = TypeVar("T")
-Problems = dict[str, list[str]]
+Problems = dict[str, list[Problem]]
 """What is wrong with each owner's data, in the configuration's order."""
 Heads = dict[Path, tuple[str, ...]]
 """The column names of every file that can be opened."""
@@ -102,8 +96,7 @@ class Preparation:
 def prepare(request: RunRequest, workers: Workers | None = None) -> Preparation:
     """Read the configuration and look at all data once; refuse with every problem that is found.
 
-    Problems of the configuration come first, then those of each source in the configuration's
-    order.
+    Problems of the configuration come first, then those of tables, the worst first.
 
     Args:
         request: What is asked for.
@@ -298,15 +291,17 @@ def _survey_within(source: Source, *, columns: Columns, limits: Limits, workers:
 
 
 def _refuse_problems(file: ConfigurationFile, findings: _Findings) -> None:
-    """Refuse with every problem: those of the configuration first, then owner by owner."""
+    """Refuse with every problem: those of the configuration first, then the worst first."""
     configuration = file.configuration
-    every = [*file.problems, *_privacy_problems(configuration)]
+    settings = [*file.problems, *_privacy_problems(configuration)]
+    every = problems_of(settings, Severity.SETTING)
     if findings.party_heads:
-        every += column_problems(configuration, findings.features, findings.heads)
+        of_columns = column_problems(configuration, findings.features, findings.heads)
+        every += problems_of(of_columns, Severity.COLUMN)
     for problems in findings.problems.values():
         every += problems
     if every:
-        raise ConfigurationError(*every)
+        raise ConfigurationError(*(problem.text for problem in worst_first(every)))
 
 
 def _owner(name: str) -> str:
@@ -314,13 +309,13 @@ def _owner(name: str) -> str:
 
 
 def _try(
-    problems: list[str], function: Callable[..., T], *arguments: object, **named: object
+    problems: list[Problem], function: Callable[..., T], *arguments: object, **named: object
 ) -> T | None:
-    """What a function gives; None, and more problems, where it refuses."""
+    """What a function gives; None, and more problems of whole files, where it refuses."""
     try:
         return function(*arguments, **named)
     except FairpoolError as error:
-        problems += error.problems
+        problems += problems_of(error.problems, Severity.FILE)
         return None
 
 
@@ -369,19 +364,21 @@ def _find_sources(configuration: Configuration, folder: Path, problems: Problems
         if source is not None:
             sources.append(source)
     for owner, links in links_to_others(sources).items():
-        problems[owner] += links
+        problems[owner] += problems_of(links, Severity.FILE)
     return sources
 
 
 def _read_heads(sources: Sequence[Source], problems: Problems, limits: Limits) -> Heads:
     heads = {}
     for source in sources:
-        unreadable: list[str] = []
+        unreadable: list[Problem] = []
         for file in source.files:
             names = _try(unreadable, column_names, file, limits, source.delivery)
             if names is not None:
                 heads[file] = names
-        problems[source.owner] += [f"{source.owner}: {problem}" for problem in unreadable]
+        for problem in unreadable:
+            text = f"{source.owner}: {problem.text}"
+            problems[source.owner].append(replace(problem, text=text))
     return heads
 
 
