@@ -98,14 +98,13 @@ def test_a_discount_leaves_a_liar_with_what_it_has_alone(tmp_path):
 
 
 def test_the_verdicts_are_about_discounted_rewards_as_they_are(tmp_path):
-    """Who sends most garbage contributes most, and then receives less than others."""
+    """Who sends most garbage contributes most; discounted, nobody receives the best model."""
     cheat = "730 rows, inputs twice as wide, garbage labels"
     result = finished_run(project(tmp_path / "p", cheat, 'on_harm = "discount"')).collaboration
     assert result.contributions.values.argmax() == 1
-    assert result.incentives["F1"].holds
-    assert result.incentives["F2"].holds
-    assert not result.incentives["F3"].holds
-    assert result.incentives["R4"].holds
+    holds = {verdict.condition: verdict.holds for verdict in result.incentives}
+    assert [holds[condition] for condition in ("F1", "F2", "F3", "R4")] == [True] * 4
+    assert [holds[condition] for condition in ("R3", "stable")] == [False] * 2
 
 
 def test_a_liar_can_be_left_out_and_everything_is_as_without_it(tmp_path):
