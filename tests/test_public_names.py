@@ -31,6 +31,7 @@ SIGNATURES = {
         " covariance)"
     ),
     "find_duplicates": "(parties)",
+    "find_near_copies": "(parties)",
     "held_out_residuals": "(game, parties)",
     "inducing_points": "(X, count, method, kernel, rng, least_rows)",
 }

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from fairpool.__about__ import __version__
 
 if TYPE_CHECKING:
-    from fairpool.audit import find_duplicates, held_out_residuals
+    from fairpool.audit import find_duplicates, find_near_copies, held_out_residuals
     from fairpool.collaboration import Collaboration, collaborate
     from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
     from fairpool.errors import FairpoolError, FairpoolWarning
@@ -74,6 +74,7 @@ __all__ = [
     "check_strict_monotonicity",
     "collaborate",
     "find_duplicates",
+    "find_near_copies",
     "held_out_residuals",
     "inducing_points",
     "leave_one_out",
@@ -109,6 +110,7 @@ HOMES = {
     "check_strict_monotonicity": "rewards",
     "collaborate": "collaboration",
     "find_duplicates": "audit",
+    "find_near_copies": "audit",
     "held_out_residuals": "audit",
     "inducing_points": "models",
     "leave_one_out": "contributions",

@@ -5,7 +5,19 @@ Rows that occur twice inflate a party's value, and garbage labels cost it nothin
 looked for, and reported beside the values.
 """
 
+from fairpool.audit.copy_notes import copy_notes
 from fairpool.audit.duplicates import Duplicates, duplicates_of_keys, find_duplicates, places_in
+from fairpool.audit.near_copies import NearCopies, find_near_copies, near_copies_of
 from fairpool.audit.residuals import held_out_residuals
 
-__all__ = ["Duplicates", "duplicates_of_keys", "find_duplicates", "held_out_residuals", "places_in"]
+__all__ = [
+    "Duplicates",
+    "NearCopies",
+    "copy_notes",
+    "duplicates_of_keys",
+    "find_duplicates",
+    "find_near_copies",
+    "held_out_residuals",
+    "near_copies_of",
+    "places_in",
+]

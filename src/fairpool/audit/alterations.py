@@ -61,10 +61,13 @@ class Alteration:
             "deviation": self.deviation,
         }
 
-    @property
-    def words(self) -> str:
-        """It as a clause that follows "agree"."""
-        column = f'"{self.column}"'
+    def words(self, there: str) -> str:
+        """It as a clause that follows "agree".
+
+        Args:
+            there: Where the rows are that differ from the first ones.
+        """
+        all_but = f'in all columns but "{self.column}"'
         match self.kind:
             case "exact":
                 return "exactly"
@@ -75,15 +78,13 @@ class Alteration:
             case "other labels":
                 return "in all inputs, with other labels"
             case "shifted":
-                return f"but for {column}, which differs by {self.shift:+.6g} in all of them"
+                than = "larger" if self.shift > 0 else "smaller"
+                return f"{all_but}, which is {abs(self.shift):.6g} {than} {there}"
             case "rescaled":
-                return f"but for {column}, which is {self.factor:.6g} times as large in all of them"
+                return f"{all_but}, which is {self.factor:.6g} times as large {there}"
             case "shifted and rescaled":
-                return (
-                    f"but for {column}, which is {self.factor:.6g} times as large {self.shift:+.6g}"
-                    " in all of them"
-                )
-        return f"but for {column}"
+                return f"{all_but}, which is {self.factor:.6g} x {self.shift:+.6g} {there}"
+        return all_but
 
 
 def alteration_of(

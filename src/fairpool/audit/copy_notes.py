@@ -59,9 +59,10 @@ def _repeated_text(repeated: RepeatedRows, copies: NearCopies, *, where: Where, 
     name = _named(copies, repeated.party)
     first, second = (where(repeated.party, row) for row in repeated.example)
     times = f", {repeated.typical_group} in a typical group" if repeated.typical_group > 2 else ""
+    agree = f"agree with others of its own {repeated.alteration.words('in the later row')}"
     return (
-        f"{name} has {_count(repeated.rows, seen)} row(s) that agree with others of its own"
-        f" {repeated.alteration.words}, in {_count(repeated.groups, seen)} groups{times}"
+        f"{name} has {_count(repeated.rows, seen)} row(s) that {agree},"
+        f" in {_count(repeated.groups, seen)} groups{times}"
         f" (by chance: {repeated.by_chance / seen:.0f} at most); for example {first} and {second};"
         " copies inflate its value"
     )
@@ -76,8 +77,9 @@ def _shared_text(shared: SharedRows, copies: NearCopies, *, where: Where, seen: 
     example = f"for example {there} and {here}"
     if shared.alteration.kind == "exact":
         return f"{first} and {second} share {min(rows)} identical row(s), {example}; {QUESTION}"
+    agree = f"agree {shared.alteration.words(f'at {second}')}"
     return (
-        f"{rows[0]} row(s) of {first} and {rows[1]} of {second} agree {shared.alteration.words}"
+        f"{rows[0]} row(s) of {first} and {rows[1]} of {second} {agree}"
         f" (by chance: {shared.by_chance / seen:.0f} at most), {example}; {QUESTION}"
     )
 

@@ -7,6 +7,7 @@ what is not, and how often honest data are suspected.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,17 @@ class RepeatedRows:
     example: tuple[int, int]
     alteration: Alteration
 
+    def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """It as plain JSON."""
+        return {
+            "party": names[self.party],
+            "rows": self.rows,
+            "groups": self.groups,
+            "typical_group": self.typical_group,
+            "groups_by_chance": self.by_chance,
+            **self.alteration.to_dict(),
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class SharedRows:
@@ -69,6 +81,19 @@ class SharedRows:
     example: tuple[int, int]
     alteration: Alteration
 
+    def rows_of(self, party: int) -> int:
+        """How many rows of one of the two have a near copy."""
+        return self.rows[0 if party == self.first else 1]
+
+    def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """It as plain JSON."""
+        return {
+            "parties": [names[self.first], names[self.second]],
+            "rows": list(self.rows),
+            "rows_by_chance": self.by_chance,
+            **self.alteration.to_dict(),
+        }
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NearCopies:
@@ -89,6 +114,18 @@ class NearCopies:
     shared: tuple[SharedRows, ...] = ()
     explained: frozenset[tuple[int, int]] = frozenset()
     sorted_rows: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """It as plain JSON, for whoever may know everybody's data."""
+        return {
+            "compared": list(self.compared),
+            "repeated": [found.to_dict(self.names) for found in self.repeated],
+            "shared": [found.to_dict(self.names) for found in self.shared],
+        }
+
+    def shared_by(self, party: int) -> tuple[SharedRows, ...]:
+        """What one party shares with others."""
+        return tuple(found for found in self.shared if party in (found.first, found.second))
 
 
 def find_near_copies(parties: Sequence[Party]) -> NearCopies:

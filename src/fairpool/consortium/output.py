@@ -130,6 +130,7 @@ def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
         sha256=hashlib.sha256(reward).hexdigest(),
         reveals=reveals(run, i),
         notes=() if run.built.optimum_reached else (NO_OPTIMUM,),
+        copies=tuple(run.copies.told(i)),
         treatment=_treatments(run)[i],
     )
     page = render_letter(run.collaboration, i, letter)
@@ -305,6 +306,7 @@ def result_of(run: Run) -> dict[str, Any]:
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,
         **collaboration,
+        "near_copies": run.copies.near.to_dict() | {"share_compared": run.copies.share},
         "warnings": list(run.warnings),
         "model": {
             "origin": run.built.origin,

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.audit import duplicates_of_keys, held_out_residuals, places_in
+from fairpool.audit import held_out_residuals, places_in
 from fairpool.collaboration import Collaboration
 from fairpool.compute.workers import Workers
+from fairpool.consortium.copies import Copies, look_for_copies
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
@@ -39,6 +40,7 @@ class Run:
         built: The model, and where its hyperparameters come from.
         collaboration: Values, contributions, rewards, verdicts, models.
         residuals: Per party, how far its labels are from the others' prediction [n].
+        copies: Rows that nearly agree, within parties and across.
         scores: On test data, if there is any.
         notes: Everything the operator should know.
     """
@@ -47,6 +49,7 @@ class Run:
     built: BuiltModel
     collaboration: Collaboration
     residuals: FloatArray
+    copies: Copies
     scores: Scores | None
     notes: tuple[Note, ...]
 
@@ -75,18 +78,15 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
     if test is not None:
         scores = score_models(collaboration, test.X, test.y, target=preparation.encoding.target)
         test_keys = test.keys
-    duplicates = duplicates_of_keys(
-        [party.name for party in learning.parties],
-        [sample.keys for sample in learning.samples],
-        learning.seen,
-    )
+    workers.progress("looking for copies")
+    copies = look_for_copies(learning)
     # In the order of the stages: a report lists them so.
     notes = [
         *preparation.notes,
         *learning.built.notes,
         *workers.notes,
         *collaboration.scheme.notes,
-        *duplicates.notes,
+        *copies.notes,
     ]
     notes += overlap_notes(learning.samples, test_keys, learning.seen)
     disclosure = KINDS[preparation.configuration.model.kind].disclosure
@@ -106,6 +106,7 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         built=learning.built,
         collaboration=collaboration,
         residuals=residuals,
+        copies=copies,
         scores=scores,
         notes=tuple(notes),
     )
