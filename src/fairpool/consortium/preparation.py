@@ -372,7 +372,10 @@ def _heads_of_parties(sources: Sequence[Source], heads: Heads) -> Heads:
 def _refuse_small_parties(
     configuration: Configuration, encoding: TableEncoding, surveys: dict[str, Survey]
 ) -> None:
-    """Refuse parties whose rows could be computed from the others' reward files."""
+    """Refuse parties whose rows could be computed from the others' reward files.
+
+    Who receives nothing of the others' data is not known yet: all parties count as recipients.
+    """
     if configuration.rewards.share_inputs or len(configuration.parties) == 1:
         return
     rows = {party.name: surveys[_owner(party.name)].rows for party in configuration.parties}
@@ -382,6 +385,7 @@ def _refuse_small_parties(
     inputs = len(encoding.features)
     exposure = Exposure(
         rows={name: count for name, count in rows.items() if count},
+        releases=dict.fromkeys(rows, configuration.rewards.files_together(len(rows))),
         weights=kind.weights(configuration.model, inputs=inputs, rows=learned_from),
         inputs=len(encoding.columns),  # a category is one thing to guess, not one per level
         hidden=configuration.rewards.covariance == "hidden",

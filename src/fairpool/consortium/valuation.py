@@ -73,6 +73,7 @@ def value(
         workers=valuers,
         mechanism=configuration.rewards.mechanism,
         covariance=configuration.rewards.covariance,
+        colluding=configuration.rewards.colluding,
         public=learning.public,
         declared=learning.preparation.encoding.made_up(),
     )

@@ -1,5 +1,6 @@
 """Sec. 4.3: one model per party, worth exactly its reward."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from fairpool.errors import GameError, RewardError, cut, shown
 from fairpool.models import TrainedPosterior, WeightModel, WeightPosterior
-from fairpool.realisation.disclosure import Exposure
+from fairpool.realisation.disclosure import Exposure, files_together
 from fairpool.realisation.hidden_covariance import Spread, hidden
 from fairpool.realisation.label_noise import LabelNoise
 from fairpool.realisation.level import Level, check_targets
@@ -30,6 +31,7 @@ def realise(
     draws: int | None = None,
     mechanism: str | Mechanism | None = None,
     covariance: str = "hidden",
+    colluding: int | None = None,
     public: FloatArray | None = None,
     declared: FloatArray | None = None,
 ) -> tuple[ModelReward, ...]:
@@ -53,6 +55,8 @@ def realise(
             `fairpool.realisation.mechanism`.
         covariance: Of a model with weights: "hidden" tells little of the others' inputs (see
             `fairpool.realisation.hidden_covariance`), "full" is as trained, and as in the paper.
+        colluding: How many recipients may put their files together to compute another party's rows
+            (see `fairpool.realisation.disclosure`); None: all of them.
         public: Public inputs [m, p] that tell how data are spread, for a hidden covariance; without
             them it is guessed, for standardised inputs.
         declared: Inputs [m, p] spread evenly over ranges that everybody knows, for the same.
@@ -70,10 +74,12 @@ def realise(
     draws = None if draws is None else as_count(draws, "draws", 1)
     if covariance not in COVARIANCES:
         raise RewardError(f'no covariance "{cut(str(covariance))}"; there are "hidden" and "full"')
+    colluding = None if colluding is None else as_count(colluding, "colluding", 1)
     trained = chosen.release(game, levels, rng=as_generator(rng), draws=draws)
     spread = None
     if covariance == "hidden" and isinstance(game.model, WeightModel):
         spread = Spread.of(game.model, game.pool.inputs, public, declared=declared)
+    releases = _releases(game, levels, colluding)
     models = []
     for i, (target, level) in enumerate(zip(np.asarray(rewards), levels, strict=True)):
         posterior, price = trained[i], 0.0
@@ -85,7 +91,14 @@ def realise(
         for_evaluation = draws is not None or chosen.for_evaluation
         exposure = None
         if level.tau and not for_evaluation:  # otherwise nothing is told, or nothing is handed out
-            exposure = _exposure(game, i, trained=trained[i], level=level, posterior=posterior)
+            exposure = _exposure(
+                game,
+                i,
+                trained=trained[i],
+                level=level,
+                posterior=posterior,
+                releases=releases,
+            )
         models.append(
             ModelReward(
                 party=game.names[i],
@@ -103,6 +116,17 @@ def realise(
     return tuple(_with_outlying_rows(game, models))
 
 
+def _releases(
+    game: InformationGain, levels: Sequence[Level], colluding: int | None
+) -> dict[str, int]:
+    """Of each party, how many models that hold its data may be in the same hands."""
+    releases = {}
+    for j, name in enumerate(game.names):
+        holders = [i for i, level in enumerate(levels) if level.tau and i != j]
+        releases[name] = files_together(len(holders), colluding)
+    return releases
+
+
 def _exposure(
     game: InformationGain,
     i: int,
@@ -110,6 +134,7 @@ def _exposure(
     trained: TrainedPosterior,
     level: Level,
     posterior: TrainedPosterior,
+    releases: Mapping[str, int],
 ) -> Exposure:
     """What a file would tell of each other party.
 
@@ -119,6 +144,7 @@ def _exposure(
         trained: Its model as trained.
         level: How much of the others is in it.
         posterior: Its model as it would be written.
+        releases: From `_releases`.
     """
     rows = {}
     for j, party in enumerate(game.pool.parties):
@@ -128,6 +154,7 @@ def _exposure(
         rows[party.name] = len(np.unique(shown.X, axis=0)) if len(shown) else len(party)
     exposure = Exposure(
         rows=rows,
+        releases=releases,
         weights=posterior.weight_count,
         inputs=game.pool.inputs,
         hidden=posterior.others is not None,
