@@ -1,6 +1,7 @@
 """A covariance that hides the others' inputs: worth as much, and what attacks get from it."""
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -225,6 +226,17 @@ def test_who_receives_nothing_of_the_others_does_not_count(tmp_path):
     # To the second, who has no such file, two can be held together; to the others, one.
     assert models[0].exposure.releases == {"p0": 1, "p1": 2, "p2": 1}
     models[0].save(tmp_path / "r")
+
+
+def test_the_message_says_how_many_weights_would_do():
+    few = Exposure(rows={"b": 50}, releases={"b": 4}, weights=50, inputs=5, hidden=True)
+    (text,) = few.problems()
+    assert "needs 100: 4 reward files" in text
+    assert "use at most 25 weights or inducing points, add rows" in text
+    assert replace(few, weights=25).problems() == []
+    assert replace(few, weights=26).problems() != []
+    (text,) = replace(few, rows={"b": 9}).problems()  # no model is small enough
+    assert "; add rows, set colluding" in text
 
 
 @pytest.mark.parametrize("colluding", [0, 1.5, True, "all"])

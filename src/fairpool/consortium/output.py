@@ -273,24 +273,21 @@ def _contents(reward: ModelReward, disclosure: Disclosure, releases: int) -> str
 def _small_parties(exposure: Exposure, releases: int) -> str:
     """From what the rows of small parties can be computed, and whether there are some."""
     fewest = exposure.fewest_rows(releases)
-    told = (
-        "From such sums the rows of small parties can be computed: of those with fewer than"
-        f" {fewest} distinct rows"
-    )
+    together = f" and {releases} models together" if releases > 1 else ""
+    small = f"fewer than {fewest} distinct rows{together}"
+    told = f"From such sums, rows of a party can be computed with {small}"
     if exposure.hidden:
         told = (
             "Its predicted variances are made of your own rows and made-up ones, and tell nothing"
-            " of where the other parties' data are; its predicted means depend on them. Of a party"
-            f" with fewer than {fewest} distinct rows, rows could be computed from them"
+            " of where the other parties' data are; its predicted means depend on them. With"
+            f" {small}, rows of a party could be computed from these"
         )
-    if releases > 1:
-        told += f", if {releases} of you put your models together"
     if any(rows < fewest for rows in exposure.rows.values()):
         return (
             f"{told}. Some of the other parties have few rows, so that their rows can be computed"
             " from it, as all parties agreed."
         )
-    return f"{told}; everybody has at least that many, with which our attacks fail."
+    return f"{told}; everybody has at least as many rows."
 
 
 def _scores(run: Run) -> dict[str, Any] | None:

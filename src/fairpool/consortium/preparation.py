@@ -5,6 +5,7 @@ All problems are found at once, so that an operator can write to all parties in 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -241,14 +242,8 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
         # What can be looked at is, even where other files have problems: all of them are to be told
         # at once.
         readable = replace(source, files=tuple(file for file in source.files if file in heads))
-        seen = _try(
-            problems[source.owner],
-            _survey_within,
-            readable,
-            columns=columns,
-            limits=limits,
-            workers=workers,
-        )
+        look = partial(_survey_within, readable, columns=columns, limits=limits, workers=workers)
+        seen = _try(problems[source.owner], look)
         if seen is not None and readable.files:
             surveys[source.owner] = seen
             problems[source.owner] += survey_problems(seen, columns, limits=limits)
@@ -288,12 +283,10 @@ def _owner(name: str) -> str:
     return f'party "{name}"'
 
 
-def _try(
-    problems: list[str], function: Callable[..., T], *arguments: object, **named: object
-) -> T | None:
+def _try(problems: list[str], function: Callable[[], T]) -> T | None:
     """What a function gives; None, and more problems, where it refuses."""
     try:
-        return function(*arguments, **named)
+        return function()
     except FairpoolError as error:
         problems += error.problems
         return None
@@ -338,9 +331,8 @@ def _find_sources(configuration: Configuration, folder: Path, problems: Problems
         delivery = configuration.delivery_of(section)
         if delivery is None:
             continue  # nobody knows how to look at it
-        source = _try(
-            problems[owner], Source.find, owner, section.patterns, folder, delivery=delivery
-        )
+        find = partial(Source.find, owner, section.patterns, folder, delivery=delivery)
+        source = _try(problems[owner], find)
         if source is not None:
             sources.append(source)
     for owner, links in links_to_others(sources).items():
@@ -353,7 +345,7 @@ def _read_heads(sources: Sequence[Source], problems: Problems, limits: Limits) -
     for source in sources:
         unreadable: list[str] = []
         for file in source.files:
-            names = _try(unreadable, column_names, file, limits, source.delivery)
+            names = _try(unreadable, partial(column_names, file, limits, source.delivery))
             if names is not None:
                 heads[file] = names
         problems[source.owner] += [f"{source.owner}: {problem}" for problem in unreadable]

@@ -9,7 +9,7 @@ attacks around the bounds.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 from fairpool.realisation.outlying import MOST, OutlyingRow, View
@@ -96,7 +96,10 @@ class Exposure:
         T = self.releases[name]
         covariance = "hidden" if self.hidden else "full"
         files = "a reward file with its data in it is"
-        help_ = "use fewer weights or inducing points, add rows"
+        help_ = "add rows"
+        most = most_weights(self, self.rows[name], T)
+        if most:
+            help_ = f"use at most {most} weights or inducing points, add rows"
         if T > 1:
             files = f"{T} reward files with its data in them, which may be held together, are each"
         if T > 1 and self.hidden:
@@ -109,6 +112,20 @@ class Exposure:
             f" inputs with a {covariance} covariance, and from fewer its rows could be computed;"
             f" {help_}, or, if all parties agreed to that, set share_inputs = true"
         )
+
+
+def most_weights(exposure: Exposure, rows: int, releases: int) -> int:
+    """How many weights a model may have, at most as many as it has; 0: no model is small enough.
+
+    Args:
+        exposure: Of the model.
+        rows: How many distinct rows a party has.
+        releases: T of that party.
+    """
+    most = exposure.weights
+    while most and replace(exposure, weights=most).fewest_rows(releases) > rows:
+        most -= 1
+    return most
 
 
 def _located(name: str, row: OutlyingRow) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,31 +64,21 @@ def realise(
     Returns:
         One `ModelReward` per party, in the parties' order.
     """
-    if mechanism is not None and noise != "nested":
-        raise RewardError("noise is a setting of noise on labels; give it, or another mechanism")
-    chosen = LabelNoise(noise) if mechanism is None else mechanism_of(mechanism)
+    chosen = _chosen_mechanism(mechanism, noise)
     if not isinstance(game, InformationGain):
         check_targets(game, rewards)
         raise GameError(f"{shown(game)} has no data to make models of; realise an InformationGain")
     levels = chosen.levels(game, rewards)
     draws = None if draws is None else as_count(draws, "draws", 1)
-    if covariance not in COVARIANCES:
-        raise RewardError(f'no covariance "{cut(str(covariance))}"; there are "hidden" and "full"')
     colluding = None if colluding is None else as_count(colluding, "colluding", 1)
+    spread = _spread(game, covariance, public=public, declared=declared)
     trained = chosen.release(game, levels, rng=as_generator(rng), draws=draws)
-    spread = None
-    if covariance == "hidden" and isinstance(game.model, WeightModel):
-        spread = Spread.of(game.model, game.pool.inputs, public, declared=declared)
+    for_evaluation = draws is not None or chosen.for_evaluation
     releases = _releases(game, levels, colluding)
     models = []
     for i, (target, level) in enumerate(zip(np.asarray(rewards), levels, strict=True)):
-        posterior, price = trained[i], 0.0
-        if spread is not None:
-            assert isinstance(posterior, WeightPosterior)  # what a model with weights learns
-            own = game.pool.statistics[i].told
-            covered = hidden(posterior, own=own, M=spread.gram(own), value=level.value)
-            posterior, price = covered.posterior, covered.price
-        for_evaluation = draws is not None or chosen.for_evaluation
+        written = _as_written(game, i, trained=trained[i], value=level.value, spread=spread)
+        posterior = written.posterior
         exposure = None
         if level.tau and not for_evaluation:  # otherwise nothing is told, or nothing is handed out
             exposure = _exposure(
@@ -108,12 +98,59 @@ def realise(
                 posterior=posterior,
                 holds_inputs_of_others=posterior.shows_rows_of_others(game.pool, i),
                 exposure=exposure,
-                covariance_price=price,
+                covariance_price=written.price,
                 for_evaluation=for_evaluation,
                 known_noise=rng is not None,
             )
         )
     return tuple(_with_outlying_rows(game, models))
+
+
+def _chosen_mechanism(mechanism: str | Mechanism | None, noise: str) -> Mechanism:
+    if mechanism is None:
+        return LabelNoise(noise)
+    if noise != "nested":
+        raise RewardError("noise is a setting of noise on labels; give it, or another mechanism")
+    return mechanism_of(mechanism)
+
+
+def _spread(
+    game: InformationGain,
+    covariance: str,
+    *,
+    public: FloatArray | None,
+    declared: FloatArray | None,
+) -> Spread | None:
+    """What a hidden covariance is made of; None where it stays as trained."""
+    if covariance not in COVARIANCES:
+        raise RewardError(f'no covariance "{cut(str(covariance))}"; there are "hidden" and "full"')
+    if covariance == "full" or not isinstance(game.model, WeightModel):
+        return None
+    return Spread.of(game.model, game.pool.inputs, public, declared=declared)
+
+
+class _Written(NamedTuple):
+    """A model as it would be written, and what it costs in nats that its covariance is hidden."""
+
+    posterior: TrainedPosterior
+    price: float
+
+
+def _as_written(
+    game: InformationGain,
+    i: int,
+    *,
+    trained: TrainedPosterior,
+    value: float,
+    spread: Spread | None,
+) -> _Written:
+    """Party i's model with the covariance that it receives; without a spread, as it was trained."""
+    if spread is None:
+        return _Written(posterior=trained, price=0.0)
+    assert isinstance(trained, WeightPosterior)  # what a model with weights learns
+    own = game.pool.statistics[i].told
+    covered = hidden(trained, own=own, M=spread.gram(own), value=value)
+    return _Written(posterior=covered.posterior, price=covered.price)
 
 
 def _releases(
