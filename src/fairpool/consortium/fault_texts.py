@@ -59,8 +59,7 @@ def fault_texts(
     texts = []
     for file, own in by_file.items():
         own.sort(key=lambda fault: _order(fault, at))
-        of_file = _FileTexts(file=file, columns=columns, delivery=delivery, classes=classes)
-        texts += of_file.of(own, remedy)
+        texts += _FileTexts(file, columns, delivery, classes).of(own, remedy)
     return texts
 
 
@@ -69,7 +68,7 @@ def _order(fault: Fault, at: dict[str, int]) -> tuple[int, int]:
     return column, KINDS.index(fault.kind)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _FileTexts:
     """Texts for the faults of a file."""
 

@@ -277,7 +277,7 @@ def look_at_data(
     problems = fault_texts(faults, columns, remedy, delivery=source.delivery)
     if problems:
         raise DataError(*(f"{source.owner}: {problem}" for problem in problems))
-    return LookedAt(survey=seen, columns=columns, ids=ids, notes=_notes_on(seen, encoding))
+    return LookedAt(seen, columns, ids, _notes_on(seen, encoding))
 
 
 def _of_whole_files(faults: Faults) -> Faults:

@@ -283,10 +283,12 @@ def _owner(name: str) -> str:
     return f'party "{name}"'
 
 
-def _try(problems: list[str], function: Callable[[], T]) -> T | None:
+def _try(
+    problems: list[str], function: Callable[..., T], *arguments: object, **named: object
+) -> T | None:
     """What a function gives; None, and more problems, where it refuses."""
     try:
-        return function()
+        return function(*arguments, **named)
     except FairpoolError as error:
         problems += error.problems
         return None
