@@ -10,6 +10,7 @@ SIGNATURES = {
     "GaussianProcess": "(kernel, noise_variance)",
     "SparseGaussianProcess": "(kernel, noise_variance, inducing_points)",
     "BayesianLinearRegression": "(noise_variance, prior_variance, prior_mean, features, bias)",
+    "EvidenceGain": "(model, parties)",
     "InformationGain": "(model, parties)",
     "ValidationGain": "(model, parties, X, y)",
     "TableGame": "(values, names)",
@@ -32,8 +33,11 @@ SIGNATURES = {
         "(parties, model, rho, rng, contributions, evaluations, precision, executor, mechanism,"
         " covariance, colluding)"
     ),
+    "compare_with_alone": "(game, models, X, y, rows, target)",
     "find_duplicates": "(parties)",
     "held_out_residuals": "(game, parties)",
+    "judge_evidence": "(game, level, rng, simulations, executor)",
+    "uncheckable_information": "(game, rows)",
     "inducing_points": "(X, count, method, kernel, rng, least_rows)",
 }
 ATTRIBUTES = {

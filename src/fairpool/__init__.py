@@ -27,7 +27,13 @@ from typing import TYPE_CHECKING, Any
 from fairpool.__about__ import __version__
 
 if TYPE_CHECKING:
-    from fairpool.audit import find_duplicates, held_out_residuals
+    from fairpool.audit import (
+        compare_with_alone,
+        find_duplicates,
+        held_out_residuals,
+        judge_evidence,
+        uncheckable_information,
+    )
     from fairpool.collaboration import Collaboration, collaborate
     from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
     from fairpool.errors import FairpoolError, FairpoolWarning
@@ -47,12 +53,20 @@ if TYPE_CHECKING:
         check_party_monotonicity,
         check_strict_monotonicity,
     )
-    from fairpool.values import Game, InformationGain, TableGame, ValidationGain, check_properties
+    from fairpool.values import (
+        EvidenceGain,
+        Game,
+        InformationGain,
+        TableGame,
+        ValidationGain,
+        check_properties,
+    )
 
 __all__ = [
     "BayesianLinearRegression",
     "Collaboration",
     "Contributions",
+    "EvidenceGain",
     "FairpoolError",
     "FairpoolWarning",
     "Game",
@@ -73,9 +87,11 @@ __all__ = [
     "check_properties",
     "check_strict_monotonicity",
     "collaborate",
+    "compare_with_alone",
     "find_duplicates",
     "held_out_residuals",
     "inducing_points",
+    "judge_evidence",
     "leave_one_out",
     "load_reward",
     "mnlp",
@@ -83,12 +99,14 @@ __all__ = [
     "realise",
     "shapley",
     "standalone",
+    "uncheckable_information",
 ]
 
 HOMES = {
     "BayesianLinearRegression": "models",
     "Collaboration": "collaboration",
     "Contributions": "contributions",
+    "EvidenceGain": "values",
     "FairpoolError": "errors",
     "FairpoolWarning": "errors",
     "Game": "values",
@@ -108,9 +126,11 @@ HOMES = {
     "check_properties": "values",
     "check_strict_monotonicity": "rewards",
     "collaborate": "collaboration",
+    "compare_with_alone": "audit",
     "find_duplicates": "audit",
     "held_out_residuals": "audit",
     "inducing_points": "models",
+    "judge_evidence": "audit",
     "leave_one_out": "contributions",
     "load_reward": "realisation",
     "mnlp": "models",
@@ -118,6 +138,7 @@ HOMES = {
     "realise": "realisation",
     "shapley": "contributions",
     "standalone": "contributions",
+    "uncheckable_information": "audit",
 }
 """The module that each public name comes from.
 

@@ -48,7 +48,13 @@ class Collaboration(Outcome):
             render_report,
         )  # only here: charts take a second to load
 
-        page = render_report(self, Context(residuals=self.residuals, warnings=self.warnings))
+        context = Context(
+            residuals=self.residuals,
+            warnings=self.warnings,
+            against_alone=self.against_alone,
+            uncheckable=self.uncheckable,
+        )
+        page = render_report(self, context)
         write_atomically(Path(path), page.encode())
 
     def to_dict(self) -> dict[str, Any]:

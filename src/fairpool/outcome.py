@@ -3,7 +3,13 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from fairpool.audit import held_out_residuals
+from fairpool.audit import (
+    AgainstAlone,
+    Uncheckable,
+    compare_with_alone,
+    held_out_residuals,
+    uncheckable_information,
+)
 from fairpool.contributions import Contributions
 from fairpool.notes import Note, texts_of
 from fairpool.realisation import ModelReward
@@ -53,6 +59,19 @@ class Outcome:
         if not any(len(rows) for rows in self.game.pool.rows):
             return None
         return held_out_residuals(self.game)
+
+    @cached_property
+    def against_alone(self) -> tuple[AgainstAlone, ...]:
+        """Per party, how its reward predicts its own rows beside its own data's model.
+
+        See `compare_with_alone`.
+        """
+        return compare_with_alone(self.game, self.models)
+
+    @cached_property
+    def uncheckable(self) -> tuple[Uncheckable | None, ...]:
+        """Per party, what of its data has to be taken on trust, see `uncheckable_information`."""
+        return uncheckable_information(self.game)
 
     @cached_property
     def reward_intervals(self) -> FloatArray:

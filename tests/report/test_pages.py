@@ -125,6 +125,19 @@ def test_a_letter_is_one_printed_page_about_one_party(browser, demo):
         assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
 
 
+def test_charts_are_on_paper_too(browser, demo):
+    for page in ("operator/report.html", "parties/Hospital-A/letter.html"):
+        open_page(browser, demo[0] / page)
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        shown = browser.execute_script(
+            "return [...document.querySelectorAll('.chart svg')].map("
+            "svg => getComputedStyle(svg).display)"
+        )
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        assert shown
+        assert "none" not in shown
+
+
 def test_hostile_names_stay_text(browser, tmp_path):
     import numpy as np
     from sklearn.gaussian_process.kernels import RBF

@@ -61,6 +61,12 @@ class YesNoTarget:
     def score(self, y, mean, variance):
         return {"errors": float(np.mean(np.sign(mean) != y))}
 
+    def log_density(self, y, mean, variance):
+        return norm.logcdf(y * mean / np.sqrt(variance))
+
+    def squared_error(self, y, mean, variance):
+        return norm.cdf(-y * mean / np.sqrt(variance)) ** 2
+
     def noise_in_words(self, noise_variance):
         return f"{noise_variance:.3g} answers squared"
 

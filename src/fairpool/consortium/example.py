@@ -84,8 +84,8 @@ data = "test.csv"
 
 [rewards]
 # How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the best
-# model. Or a word: "fair" (1), "rational" (nobody gets less than it has alone), "stable" (no group
-# does better by itself), "welfare" (0).
+# model. Or a word: "fair" (1), "rational" (nobody gets less information than it has alone),
+# "stable" (no group has more by itself), "welfare" (0).
 rho = "stable"
 # Whether all parties agreed that their inputs may be seen by the others; only an exact "gp" needs
 # it.

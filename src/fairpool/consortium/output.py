@@ -27,6 +27,7 @@ from fairpool.realisation import ModelReward
 from fairpool.realisation.disclosure import Exposure
 from fairpool.realisation.reward_file import reward_bytes
 from fairpool.report.letter import Letter, render_letter
+from fairpool.report.prediction import as_json, uncheckable_as_json
 from fairpool.report.report import Context, render_report
 from fairpool.report.treatment import Treatment
 
@@ -81,6 +82,8 @@ def _operator_files(run: Run) -> dict[str, bytes]:
         warnings=run.warnings,
         folders=tuple(f"parties/{folder}" for folder in folders),
         treatments=_treatments(run),
+        against_alone=run.against_alone,
+        uncheckable=run.uncheckable,
     )
     result = json.dumps(result_of(run), indent=1, ensure_ascii=False, allow_nan=False)
     texts = {
@@ -132,6 +135,8 @@ def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
         reveals=reveals(run, i),
         notes=() if run.built.optimum_reached else (NO_OPTIMUM,),
         treatment=_treatments(run)[i],
+        against_alone=run.against_alone[i],
+        uncheckable=run.uncheckable[i],
     )
     page = render_letter(run.collaboration, i, letter)
     return {REWARD_FILE: reward, "letter.html": page.encode()}
@@ -314,6 +319,9 @@ def result_of(run: Run) -> dict[str, Any]:
     for party, folder, residual in zip(collaboration["parties"], folders, residuals, strict=True):
         party["folder"] = f"parties/{folder}"
         party["label_residual"] = residual if np.isfinite(residual) else None
+    for i, party in enumerate(collaboration["parties"]):
+        party["against_alone"] = as_json(run.against_alone[i])
+        party["uncheckable"] = uncheckable_as_json(run.uncheckable[i])
     return {
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,

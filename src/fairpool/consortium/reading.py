@@ -7,13 +7,14 @@ A run reads the head of every file, for the names of its columns, and then whole
    known before rows can be summed up. For an exact Gaussian process the sample is all rows.
 3. To sum them up (`statistics.summarise_files`). Only a model with weights needs that, and only of
    the parties' files.
-4. To look for labels that stand out (`outlying.with_outlying_rows`), by which a row could be
-   located in the others' rewards. Only a model with weights needs that, and only of the parties'
-   files; everybody's model must be known before.
+4. To look for labels that stand out (`outlying.look_at_rows`), by which a row could be located in
+   the others' rewards, and for rows that nobody else can check. Only a model with weights needs
+   that, and only of the parties' files; everybody's model must be known before.
 
-So there are four readings for a model with weights, three where `share_inputs` is set, and two for
-an exact Gaussian process; public and test data are read twice. Every reading hashes its file, and
-must find what the first one found (see `contents`); a CSV file is never read for its hash alone.
+So there are four readings for a model with weights, three of parties that are small enough to be
+kept where `share_inputs` is set, and two for an exact Gaussian process; public and test data are
+read twice. Every reading hashes its file, and must find what the first one found (see `contents`);
+a CSV file is never read for its hash alone.
 (Beside that, the text of a problem or an outlier reads a CSV file up to the line that it names, and
 where dates may be written in two orders, a reading looks ahead for one that tells.)
 """

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.audit import duplicates_of_keys, held_out_residuals, places_in
+from fairpool.audit import (
+    AgainstAlone,
+    Uncheckable,
+    compare_with_alone,
+    duplicates_of_keys,
+    held_out_residuals,
+    places_in,
+)
+from fairpool.audit.paired import CONFIDENCE, WORSE
 from fairpool.collaboration import Collaboration
 from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import Learning
@@ -37,6 +45,8 @@ class Run:
         collaboration: Values, contributions, rewards, verdicts, models.
         residuals: Per party, how far its labels are from the others' prediction [n].
         scores: On test data, if there is any.
+        against_alone: Per party, how its reward predicts beside its own data's model.
+        uncheckable: Per party, what of its data has to be taken on trust.
         notes: Everything the operator should know.
     """
 
@@ -45,6 +55,8 @@ class Run:
     collaboration: Collaboration
     residuals: FloatArray
     scores: Scores | None
+    against_alone: tuple[AgainstAlone, ...]
+    uncheckable: tuple[Uncheckable | None, ...]
     notes: tuple[Note, ...]
 
     @property
@@ -90,6 +102,8 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
     if disclosure.note is not None and preparation.public is None:
         notes.append(disclosure.note)
     notes += residual_notes(learning.parties, residuals, preparation.encoding.target)
+    against_alone = _against_alone(valuation, test)
+    notes += worse_notes(against_alone)
     notes += few_rows_notes(collaboration)
     notes += outlying_notes(collaboration)
     propose_ranges = ranges_would_help(
@@ -104,8 +118,44 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         collaboration=collaboration,
         residuals=residuals,
         scores=scores,
+        against_alone=against_alone,
+        uncheckable=valuation.uncheckable,
         notes=tuple(notes),
     )
+
+
+def _against_alone(valuation: Valuation, test: Sample | None) -> tuple[AgainstAlone, ...]:
+    """On all test rows, and on the rows that were kept of each party: all, or a fair sample."""
+    learning = valuation.learning
+    return compare_with_alone(
+        valuation.collaboration.game,
+        valuation.collaboration.models,
+        X=None if test is None else test.X,
+        y=None if test is None else test.y,
+        rows=learning.parties,
+        target=learning.preparation.encoding.target,
+    )
+
+
+def worse_notes(against_alone: Sequence[AgainstAlone]) -> Iterator[Note]:
+    """Rewards that predict worse than the parties' own data, beyond what chance would explain.
+
+    The chance that any note is about a reward that is no different is 5%, over all comparisons of a
+    run (Bonferroni).
+    """
+    compared = []
+    for against in against_alone:
+        for rows, how in (("test rows", against.test), ("its own rows", against.own_rows)):
+            if how is not None:
+                compared.append((against.party, rows, how.log_density))
+    for party, rows, difference in compared:
+        if difference.verdict == WORSE and difference.p_value * len(compared) < 1 - CONFIDENCE:
+            text = (
+                f'the reward of "{party}" predicts {rows} worse than its own data alone'
+                f" ({difference.difference:+.2g} ± {difference.standard_error:.1g} nats per row);"
+                " somebody else's labels may be wrong, or of another kind"
+            )
+            yield Note(code="reward predicts worse", party=party, text=text)
 
 
 def _test_sample(learning: Learning, workers: Workers) -> Sample | None:

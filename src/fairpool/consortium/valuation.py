@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fairpool.audit import Uncheckable, uncheckable_information
 from fairpool.collaboration import Collaboration, collaboration_of
 from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import Learning
-from fairpool.consortium.outlying import Rows, with_outlying_rows
-from fairpool.consortium.preparation import Preparation
+from fairpool.consortium.outlying import Rows, look_at_rows
 from fairpool.consortium.statistics import summarise_files
 from fairpool.model_kinds import KINDS
 from fairpool.models import WeightModel
@@ -26,10 +26,12 @@ class Valuation:
     Attributes:
         learning: The model that values them.
         collaboration: Values, contributions, rewards, verdicts, models.
+        uncheckable: Per party, what of its data has to be taken on trust.
     """
 
     learning: Learning
     collaboration: Collaboration
+    uncheckable: tuple[Uncheckable | None, ...]
 
 
 def value(
@@ -83,12 +85,23 @@ def value(
     parties = learning.preparation.parties
     for reward, party in zip(collaboration.models, parties, strict=True):
         encoded.append(replace(reward, encoding=encoding, delivery=party.source.delivery))
-    models = tuple(encoded)
-    if not configuration.rewards.share_inputs:
-        rows = _rows_behind(summaries, learning.preparation)
-        models = with_outlying_rows(models, rows, encoding=encoding, workers=workers)
-    collaboration = replace(collaboration, models=models)
-    return Valuation(learning=learning, collaboration=collaboration)
+    collaboration = replace(collaboration, models=tuple(encoded))
+    if not summaries:
+        uncheckable = uncheckable_information(collaboration.game)
+        return Valuation(learning=learning, collaboration=collaboration, uncheckable=uncheckable)
+    look = look_at_rows(
+        collaboration.game,
+        collaboration.models,
+        _rows_behind(summaries, learning),
+        encoding=encoding,
+        workers=workers,
+        rows_are_agreed=configuration.rewards.share_inputs,
+    )
+    return Valuation(
+        learning=learning,
+        collaboration=replace(collaboration, models=look.models),
+        uncheckable=look.uncheckable,
+    )
 
 
 def _summaries(learning: Learning, model: WeightModel, workers: Workers) -> list[PartySummary]:
@@ -108,11 +121,12 @@ def _summaries(learning: Learning, model: WeightModel, workers: Workers) -> list
     return summaries
 
 
-def _rows_behind(summaries: Sequence[PartySummary], preparation: Preparation) -> list[Rows]:
-    """The files that were summed up; none where values needed the rows themselves."""
-    if not summaries:
-        return []
+def _rows_behind(summaries: Sequence[PartySummary], learning: Learning) -> list[Rows]:
+    """The files that were summed up."""
     rows = []
-    for summary, survey in zip(summaries, preparation.parties, strict=True):
-        rows.append(Rows(source=survey.source, contents=survey.contents, summary=summary))
+    surveys = learning.preparation.parties
+    for summary, survey, kept in zip(summaries, surveys, learning.parties, strict=True):
+        rows.append(
+            Rows(source=survey.source, contents=survey.contents, summary=summary, kept=kept)
+        )
     return rows

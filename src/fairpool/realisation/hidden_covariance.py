@@ -146,7 +146,12 @@ def hidden(
     moment = factor @ (factor.T @ posterior.weights) - _as_wide(own.moment, posterior.weights)
     ratio = solve_lower(posterior.factor, factor)
     return HiddenCovariance(
-        posterior=replace(posterior, factor=factor, others=Told(others, moment)),
+        posterior=replace(
+            posterior,
+            factor=factor,
+            others=Told(others, moment),
+            trained_factor=posterior.factor,
+        ),
         price=0.5 * (float(np.square(ratio).sum()) - len(M)),
     )
 

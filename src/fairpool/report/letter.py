@@ -6,8 +6,10 @@ the file reveals.
 
 from dataclasses import dataclass
 
+from fairpool.audit import AgainstAlone, Uncheckable
 from fairpool.outcome import Outcome
 from fairpool.report import charts
+from fairpool.report.prediction import PredictionWords
 from fairpool.report.report import templates
 from fairpool.report.treatment import Treatment
 from fairpool.report.words import ANSWERS, MEANINGS
@@ -29,6 +31,8 @@ class Letter:
         reveals: What the file tells about others, sentence by sentence.
         notes: What every party should know about the model, sentence by sentence.
         treatment: What was done to the party's own table.
+        against_alone: How its reward predicts beside its own data's model.
+        uncheckable: What of its data has to be taken on trust.
     """
 
     title: str
@@ -38,6 +42,8 @@ class Letter:
     reveals: tuple[str, ...]
     notes: tuple[str, ...] = ()
     treatment: Treatment | None = None
+    against_alone: AgainstAlone | None = None
+    uncheckable: Uncheckable | None = None
 
 
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:
@@ -73,5 +79,6 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         rho=result.rho,
         received=model.mechanism.words.received(model.level, letter.target),
         verdicts=verdicts,
+        prediction=PredictionWords(),
         chart=chart,
     )

@@ -10,19 +10,18 @@ from typing import Any
 import jinja2
 import numpy as np
 
+from fairpool.audit import AgainstAlone, Uncheckable
 from fairpool.errors import printable
 from fairpool.outcome import Outcome
 from fairpool.report import charts
+from fairpool.report.prediction import PredictionWords
 from fairpool.report.scores import Scores
 from fairpool.report.sentences import explain
 from fairpool.report.treatment import Treatment
 from fairpool.report.vega import vega_script
 from fairpool.report.words import ANSWERS, MEANINGS, as_percent, glossary_of
 from fairpool.rewards import check_incentives
-from fairpool.targets import Measure, NumberTarget, Target
-
-LABELS = NumberTarget("the labels", mean=0.0, scale=1.0)
-"""What is predicted where nothing is known of it but numbers."""
+from fairpool.targets import LABELS, Measure, Target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +38,8 @@ class Context:
         warnings: Everything the operator should know.
         folders: Per party, where its model and letter are.
         treatments: What was done to every table, public and test data's included.
+        against_alone: Per party, how its reward predicts beside its own data's model.
+        uncheckable: Per party, what of its data has to be taken on trust.
     """
 
     title: str = "Collaboration"
@@ -50,6 +51,8 @@ class Context:
     warnings: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     treatments: tuple[Treatment, ...] = ()
+    against_alone: tuple[AgainstAlone, ...] = ()
+    uncheckable: tuple[Uncheckable | None, ...] = ()
 
 
 def render_report(result: Outcome, context: Context) -> str:
@@ -84,6 +87,7 @@ def render_report(result: Outcome, context: Context) -> str:
         rho_svg=rho_svg,
         scores_svg=scores_svg,
         measures=measures,
+        prediction=PredictionWords(),
         vega=vega_script(),
         live=_for_script({"spec": _responsive(along_rho), **_along_rho(result)}),
     )
