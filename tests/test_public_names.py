@@ -25,11 +25,13 @@ SIGNATURES = {
     "check_party_monotonicity": "(game, party, phi, game_after, phi_after)",
     "check_strict_monotonicity": "(game, party, rewards, game_after, rewards_after)",
     "noise_levels": "(game, rewards)",
-    "realise": "(game, rewards, rng, noise, draws, mechanism, covariance, public, declared)",
+    "realise": (
+        "(game, rewards, rng, noise, draws, mechanism, covariance, colluding, public, declared)"
+    ),
     "load_reward": "(path)",
     "collaborate": (
         "(parties, model, rho, rng, contributions, evaluations, precision, executor, mechanism,"
-        " covariance)"
+        " covariance, colluding)"
     ),
     "compare_with_alone": "(game, models, X, y, rows, target)",
     "find_duplicates": "(parties)",

@@ -84,6 +84,7 @@ def collaborate(
     executor: Workers | Executor | None = None,
     mechanism: str | Mechanism = "label_noise",
     covariance: str = "hidden",
+    colluding: int | None = None,
 ) -> Collaboration:
     """From the parties' data to one reward model each, by way of values, contributions and rewards.
 
@@ -110,6 +111,7 @@ def collaborate(
         mechanism: How rewards are weakened, see `fairpool.realisation.mechanism`.
         covariance: Of models with weights: "hidden" tells little of the others' inputs, "full" is
             as trained; see `realise`.
+        colluding: How many recipients may put their files together; None: all; see `realise`.
     """
     with workers_of(executor) as workers:
         result = collaboration_of(
@@ -122,6 +124,7 @@ def collaborate(
             workers=workers,
             mechanism=mechanism,
             covariance=covariance,
+            colluding=colluding,
         )
     warn_of(result.notes)
     return result
@@ -138,6 +141,7 @@ def collaboration_of(
     workers: Workers,
     mechanism: str | Mechanism = "label_noise",
     covariance: str = "hidden",
+    colluding: int | None = None,
     public: FloatArray | None = None,
     declared: FloatArray | None = None,
     kept: FloatArray | None = None,
@@ -179,6 +183,7 @@ def collaboration_of(
         rng,
         mechanism=mechanism,
         covariance=covariance,
+        colluding=colluding,
         public=public,
         declared=declared,
     )

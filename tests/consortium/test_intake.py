@@ -229,10 +229,23 @@ def test_parties_of_few_rows_are_refused_before_computing(tmp_path):
     folder = project(tmp_path, sizes=(20, 1))
     (problem,) = refuse(folder)
     assert 'party "Party 1" has 1 distinct row' in problem
-    assert "needs 10 of every party" in problem
+    assert "needs 10: " in problem
     assert "share_inputs = true" in problem
     folder = project(tmp_path, sizes=(20, 1), rewards="share_inputs = true")
     assert prepared(folder).parties[1].rows == 1
+
+
+def test_every_other_party_counts_as_a_holder_of_a_file_unless_fewer_collude(tmp_path):
+    model = 'kind = "sparse_gp"\ninducing_points = 12'
+    sizes = (40, 40, 40, 20)
+    # Twelve weights on three columns, in three files: 3 * 12 * 3 / 4 rows.
+    (problem,) = refuse(project(tmp_path, sizes=sizes, model=model))
+    assert 'party "Party 3" has 20 distinct row(s), and needs 27: 3 reward files' in problem
+    assert "set colluding" in problem
+    two = project(tmp_path, sizes=sizes, model=model, rewards="colluding = 2")
+    assert prepared(two).configuration.rewards.colluding == 2
+    with pytest.raises(ConfigurationError, match="rewards, colluding: 0 is not allowed"):
+        prepared(project(tmp_path, sizes=sizes, model=model, rewards="colluding = 0"))
 
 
 def test_a_category_without_a_shared_level_is_refused(tmp_path):

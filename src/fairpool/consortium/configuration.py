@@ -30,6 +30,7 @@ from fairpool.errors import cut, is_printable, shown
 from fairpool.keys import Key
 from fairpool.model_kinds import KINDS, ModelKind
 from fairpool.realisation import MECHANISMS
+from fairpool.realisation.disclosure import files_together
 from fairpool.rewards.scheme import WORDS
 from fairpool.tables.delivery import Delivery
 from fairpool.targets import TARGETS, Labels, TargetKind
@@ -167,9 +168,14 @@ class RewardsSection(Section):
     share_inputs: bool = False
     share_labels: bool = False
     covariance: Literal["hidden", "full"] = "hidden"
+    colluding: Annotated[int, Field(ge=1)] | None = None
     mechanism: Annotated[str, AfterValidator(lambda name: _mechanism(name))] = "label_noise"
     on_harm: Literal["warn", "discount", "exclude", "stop"] = "warn"
     false_alarms: Annotated[float, Field(ge=0.001, le=0.2)] = 0.01
+
+    def files_together(self, parties: int) -> int:
+        """How many files may be held together of so many parties, if all receive something."""
+        return files_together(parties - 1, self.colluding)
 
 
 class ValuationSection(Section):

@@ -97,6 +97,9 @@ rho = "stable"
 # What predicted variances are made of: "hidden" (your own rows and made-up ones, which tells little
 # of the others' inputs) or "full" (everybody's rows; only for large parties).
 # covariance = "hidden"
+# How many parties may put their models together to compute the rows of another. The more, the more
+# rows everybody needs. Without this line: all of them.
+# colluding = 2
 # How rewards are weakened: "label_noise" is noise on the labels of the other parties.
 # mechanism = "label_noise"
 

@@ -113,6 +113,7 @@ def _refuse_repeated_rows(
     distinct = {party.name: len(np.unique(party.X, axis=0)) for party in parties if len(party)}
     exposure = Exposure(
         rows=distinct,
+        releases=dict.fromkeys(distinct, rewards.files_together(len(parties))),
         weights=features.shape[1],
         inputs=len(encoding.columns),
         hidden=rewards.covariance == "hidden",

@@ -20,11 +20,12 @@ from fairpool.consortium.judging import LeftOut
 from fairpool.consortium.levels import level_sentences, levels_are_learned
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
-from fairpool.consortium.scrutiny import FEW_ROWS, Run
+from fairpool.consortium.scrutiny import Run
 from fairpool.consortium.spreadsheet import csv_text
 from fairpool.consortium.treatment import treatment_of
 from fairpool.model_kinds import KINDS, Disclosure
 from fairpool.realisation import ModelReward
+from fairpool.realisation.disclosure import Exposure
 from fairpool.realisation.reward_file import reward_bytes
 from fairpool.report.evidence import as_json as evidence_as_json
 from fairpool.report.evidence import party_as_json
@@ -185,12 +186,8 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
     """What party i's file tells about the others, sentence by sentence; nothing is left out."""
     result, preparation = run.collaboration, run.preparation
     disclosure = KINDS[preparation.configuration.model.kind].disclosure
-    sentences = [_contents(result.models[i], disclosure)]
-    if any(note.code == FEW_ROWS and note.party == result.game.names[i] for note in run.notes):
-        sentences.append(
-            "Some of the other parties have few rows for a model of this size, so that their rows"
-            " can be computed from it, as all parties agreed."
-        )
+    releases = preparation.configuration.rewards.files_together(result.game.n)
+    sentences = [_contents(result.models[i], disclosure, releases)]
     learned = _learned(run, disclosure)
     if learned:
         sentences.append(learned)
@@ -290,11 +287,18 @@ def _origin(built: BuiltModel) -> str:
     return f"They were given; the scaling comes from {built.rows}."
 
 
-def _contents(reward: ModelReward, disclosure: Disclosure) -> str:
-    """What of the others' data a reward contains."""
+def _contents(reward: ModelReward, disclosure: Disclosure, releases: int) -> str:
+    """What of the others' data a reward contains.
+
+    Args:
+        reward: A party's model.
+        disclosure: What models of its kind tell.
+        releases: How many files may be held together, if all parties receive something. Which of
+            them do is nobody else's affair, so that letters tell the bound for this number.
+    """
     words, level = reward.mechanism.words, reward.level
     if not level.tau:
-        return "It is trained on your own rows alone."
+        return "Apart from what is said below, it is trained on your own rows alone."
     if disclosure.holds_rows:
         return (
             "It contains the inputs of all parties' rows, as all parties agreed, and their labels"
@@ -308,18 +312,27 @@ def _contents(reward: ModelReward, disclosure: Disclosure) -> str:
     sums = f"It contains no row of another party, but sums over all rows{words.sums(level)}."
     if reward.exposure is None:
         return sums
-    fewest = reward.exposure.fewest_rows
-    if reward.exposure.hidden:
-        return (
-            f"{sums} Its predicted variances are made of your own rows and made-up ones, and tell"
-            " nothing of where the other parties' data are; its predicted means depend on them."
-            f" Of a party with fewer than {fewest} distinct rows, rows could be computed from them;"
-            " everybody has at least that many."
+    return f"{sums} {_small_parties(reward.exposure, releases)}"
+
+
+def _small_parties(exposure: Exposure, releases: int) -> str:
+    """From what the rows of small parties can be computed, and whether there are some."""
+    fewest = exposure.fewest_rows(releases)
+    together = f" and {releases} models together" if releases > 1 else ""
+    small = f"fewer than {fewest} distinct rows{together}"
+    told = f"From such sums, rows of a party can be computed with {small}"
+    if exposure.hidden:
+        told = (
+            "Its predicted variances are made of your own rows and made-up ones, and tell nothing"
+            " of where the other parties' data are; its predicted means depend on them. With"
+            f" {small}, rows of a party could be computed from these"
         )
-    return (
-        f"{sums} From such sums the rows of small parties can be computed: everybody has at least"
-        f" {fewest} distinct rows, with which our attacks fail."
-    )
+    if any(rows < fewest for rows in exposure.rows.values()):
+        return (
+            f"{told}. Some of the other parties have few rows, so that their rows can be computed"
+            " from it, as all parties agreed."
+        )
+    return f"{told}; everybody has at least as many rows."
 
 
 def _scores(run: Run) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ All problems are found at once, so that an operator can write to all parties in 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -259,14 +260,8 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
         # What can be looked at is, even where other files have problems: all of them are to be told
         # at once.
         readable = replace(source, files=tuple(file for file in source.files if file in heads))
-        seen = _try(
-            problems[source.owner],
-            _survey_within,
-            readable,
-            columns=columns,
-            limits=limits,
-            workers=workers,
-        )
+        look = partial(_survey_within, readable, columns=columns, limits=limits, workers=workers)
+        seen = _try(problems[source.owner], look)
         if seen is not None and readable.files:
             surveys[source.owner] = seen
             problems[source.owner] += survey_problems(seen, columns, limits=limits)
@@ -358,9 +353,8 @@ def _find_sources(configuration: Configuration, folder: Path, problems: Problems
         delivery = configuration.delivery_of(section)
         if delivery is None:
             continue  # nobody knows how to look at it
-        source = _try(
-            problems[owner], Source.find, owner, section.patterns, folder, delivery=delivery
-        )
+        find = partial(Source.find, owner, section.patterns, folder, delivery=delivery)
+        source = _try(problems[owner], find)
         if source is not None:
             sources.append(source)
     for owner, links in links_to_others(sources).items():
@@ -373,7 +367,7 @@ def _read_heads(sources: Sequence[Source], problems: Problems, limits: Limits) -
     for source in sources:
         unreadable: list[Problem] = []
         for file in source.files:
-            names = _try(unreadable, column_names, file, limits, source.delivery)
+            names = _try(unreadable, partial(column_names, file, limits, source.delivery))
             if names is not None:
                 heads[file] = names
         for problem in unreadable:
@@ -394,7 +388,10 @@ def _heads_of_parties(sources: Sequence[Source], heads: Heads) -> Heads:
 def _refuse_small_parties(
     configuration: Configuration, encoding: TableEncoding, surveys: dict[str, Survey]
 ) -> None:
-    """Refuse parties whose rows could be computed from the others' reward files."""
+    """Refuse parties whose rows could be computed from the others' reward files.
+
+    Who receives nothing of the others' data is not known yet: all parties count as recipients.
+    """
     if configuration.rewards.share_inputs or len(configuration.parties) == 1:
         return
     rows = {party.name: surveys[_owner(party.name)].rows for party in configuration.parties}
@@ -404,6 +401,7 @@ def _refuse_small_parties(
     inputs = len(encoding.features)
     exposure = Exposure(
         rows={name: count for name, count in rows.items() if count},
+        releases=dict.fromkeys(rows, configuration.rewards.files_together(len(rows))),
         weights=kind.weights(configuration.model, inputs=inputs, rows=learned_from),
         inputs=len(encoding.columns),  # a category is one thing to guess, not one per level
         hidden=configuration.rewards.covariance == "hidden",

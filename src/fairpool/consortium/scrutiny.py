@@ -37,9 +37,6 @@ from fairpool.targets import Target
 SUSPICIOUS_RESIDUAL = 2.0
 """Labels that are this many predicted standard deviations off, on average, deserve a look."""
 
-FEW_ROWS = "few rows"
-"""The code of notes about models that tell much about each of few rows."""
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
@@ -210,14 +207,15 @@ def few_rows_notes(result: Collaboration) -> Iterator[Note]:
     for model in result.models:
         if model.exposure is None or not model.exposure.small:
             continue
-        fewest = model.exposure.fewest_rows
-        small = model.exposure.small
+        small = []
+        for name in model.exposure.small:
+            fewest = model.exposure.fewest_rows(model.exposure.releases[name])
+            small.append(f"{shown(name)} ({model.exposure.rows[name]} distinct of {fewest} needed)")
         text = (
-            f'from the model for "{model.party}" rows of {few([shown(name) for name in small])} can'
-            f" be computed, who have fewer than {fewest} distinct rows; all parties agreed to that"
-            " (share_inputs = true)"
+            f'from the model for "{model.party}", and those of other recipients, rows of'
+            f" {few(small)} can be computed; all parties agreed to that (share_inputs = true)"
         )
-        yield Note(code=FEW_ROWS, party=model.party, text=text)
+        yield Note(code="few rows", party=model.party, text=text)
 
 
 def outlying_notes(result: Collaboration) -> Iterator[Note]:

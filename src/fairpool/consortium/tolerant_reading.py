@@ -18,7 +18,7 @@ from fairpool.consortium.date_forms import DateForms
 from fairpool.consortium.faults import Columns, Fault, Faults
 from fairpool.consortium.parquet_heads import unfit_columns
 from fairpool.consortium.reading import Piece, Reading
-from fairpool.consortium.sheet_columns import SheetColumns
+from fairpool.consortium.sheet_columns import SheetColumns, Unread
 from fairpool.consortium.tables import (
     Batch,
     Place,
@@ -122,9 +122,9 @@ def _read_sheet(file: Path, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """A workbook; its cells are looked at one by one in any case."""
     dialect = wanted.delivery.dialect
 
-    def note(name: str, kind: str, row: int, value: str) -> None:
-        place = Place(file, row, dialect=dialect)
-        faults.note(Fault(kind=kind, column=name, first=place, value=value))
+    def note(unread: Unread) -> None:
+        place = Place(file, unread.row, dialect=dialect)
+        faults.note(Fault(kind=unread.kind, column=unread.column, first=place, value=unread.value))
 
     columns = SheetColumns(sheet_of(file, dialect), wanted)
     yield from columns.batches(columns.table(note), file, TOLERANT_ROWS)
@@ -154,7 +154,7 @@ def _read_csv(file: Path, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
         rows = _rows_of(lines, file, width=len(headers), faults=faults)
         for together in _in_batches(rows, len(headers)):
             places = [row.place for row in together]
-            reader = _Reader(places, faults, wanted, forms)
+            reader = _Reader(places=places, faults=faults, wanted=wanted, forms=forms)
             table = {}
             for name, kind in wanted.types.items():
                 own = delivery.column(name)

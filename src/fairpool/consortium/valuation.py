@@ -63,6 +63,7 @@ def value(
         workers=valuers_of(workers, judgement.game.n),
         mechanism=configuration.rewards.mechanism,
         covariance=configuration.rewards.covariance,
+        colluding=configuration.rewards.colluding,
         public=learning.public,
         declared=learning.preparation.encoding.made_up(),
         kept=judgement.kept,

@@ -120,12 +120,12 @@ def _same_up_to_unit(sources: Sequence[SourceLook], known: Sequence[Match]) -> l
             if column == common or common in named[source.name]:
                 continue
             others = _places_of(common, sources, named)
-            matches += _unit_match(source, source.columns[own], common, others)
+            matches += _unit_match(source, source.columns[own], common=common, others=others)
     return matches
 
 
 def _unit_match(
-    source: SourceLook, own: ColumnLook, common: str, others: Sequence[Quartiles]
+    source: SourceLook, own: ColumnLook, *, common: str, others: Sequence[Quartiles]
 ) -> list[Match]:
     own_unit = unit_in_name(own.name).unit
     unit = unit_in_name(common).unit

@@ -14,6 +14,8 @@ from fairpool.consortium.guessing.looks import SourceLook
 from fairpool.consortium.guessing.proposal import ColumnProposal, Proposal
 from fairpool.consortium.guessing.separators import WORDS
 from fairpool.errors import few, printable
+from fairpool.model_kinds.sparse_gp import INDUCING_POINTS
+from fairpool.realisation.disclosure import Exposure, most_weights
 from fairpool.report.words import as_percent
 
 WIDTH = 98
@@ -22,6 +24,9 @@ MOST_SECTIONS = 300
 
 MOST_NAMED = 30
 """So many columns or files are named in one comment."""
+
+INPUT_KINDS = ("number", "category", "date")
+"""Kinds of columns that a model learns from."""
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -36,7 +41,9 @@ MODEL = """\
 # All other settings, with explanations, are in the example of `fairpool init my-project`.
 [model]
 kind = "sparse_gp"
+"""
 
+REWARDS = """\
 [rewards]
 rho = "stable"
 """
@@ -125,6 +132,9 @@ def write_page(proposal: Proposal, name: str) -> Page:
     _write_columns(page, proposal)
     page.blank()
     page.lines += MODEL.splitlines()
+    _write_inducing_points(page, proposal)
+    page.blank()
+    page.lines += REWARDS.splitlines()
     for source in proposal.others:
         page.blank()
         page.lines.append(f"[{source.name}]")
@@ -380,3 +390,22 @@ def _own_columns(source: SourceLook, proposal: Proposal, page: Page) -> Iterator
                 f"{column.name}: {own.guess.why} (The other one is {', '.join(others)}.)",
                 f"{key} = {text_of(first)}",
             )
+
+
+def _write_inducing_points(page: Page, proposal: Proposal) -> None:
+    """Fewer inducing points than usual, where parties are too small for these."""
+    smallest = min(_rows_seen(party) for party in proposal.parties)
+    inputs = 0
+    for column in proposal.columns:
+        is_input = column.kind in INPUT_KINDS and column.name != proposal.target.name
+        inputs += is_input and not column.lacking
+    usual = Exposure(rows={}, releases={}, weights=INDUCING_POINTS, inputs=inputs, hidden=True)
+    most = most_weights(usual, smallest, len(proposal.parties) - 1)
+    if 0 < most < usual.weights:
+        why = f"from a larger model, rows of a party with {smallest} rows could be computed"
+        page.setting("inducing_points", str(most), why)
+
+
+def _rows_seen(party: SourceLook) -> int:
+    """How many rows of a party were looked at; it may have more."""
+    return max((column.rows for column in party.columns.values()), default=0)
