@@ -46,6 +46,9 @@ LEAST_TAIL = 1e-4
 SHARE_OF_MADE_UP = 0.02
 """Of made-up inputs, where the recipient's own rows tell better how columns go together."""
 
+ROUNDING = 1e-12
+"""What two ways to compute a log-determinant may differ by, as a share of it."""
+
 NEWTON_STEPS = 3
 """That make kappa exact; each doubles the number of right digits."""
 
@@ -159,7 +162,9 @@ def hidden(
 def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
     """kappa with 1/2 log|R + kappa M| = value: the left side increases without bound."""
     more = value - half_log_determinant(R)
-    if more <= 0:
+    # What rounding alone may have made, of two ways to compute one log-determinant, is nothing: its
+    # kappa would be nothing but rounding, and steps towards it go anywhere.
+    if more <= ROUNDING * max(value, 1.0):
         return 0.0
     eigenvalues = np.maximum(pencil_eigenvalues(M, R), 0.0)
 
