@@ -7,6 +7,7 @@ from sklearn.gaussian_process.kernels import RBF
 import fairpool as fp
 from fairpool.audit.agreement import agreement_of
 from fairpool.audit.evidence import LabelVerdict
+from fairpool.audit.evidence_notes import NOTHING_IN_COMMON, evidence_notes
 from fairpool.information.own_noise import noise_factor
 from tests.support.collaborations import (
     ATTACKED,
@@ -116,6 +117,17 @@ def test_more_than_sixteen_parties_are_judged_by_some_orders():
     assert found.harmful == (ATTACKED,)
 
 
+def test_where_nothing_is_in_common_nobody_can_be_found_out_and_that_is_said():
+    """A liar may break what is learned: then no labels can be compared."""
+    rng = np.random.default_rng(0)
+    rows = attacked(honest(rng), "reversed labels", rng)
+    short = fp.GaussianProcess(1.0 * RBF(0.01), 0.9)
+    found = judged(rows, rng=rng, model=short)
+    assert not found.comparable
+    assert [note.code for note in evidence_notes(found, "warn")] == [NOTHING_IN_COMMON]
+    assert judged(honest(rng), rng=rng).comparable
+
+
 @pytest.mark.parametrize("factor", [0.25, 1.0, 4.0])
 def test_how_noisy_labels_are_by_themselves(factor):
     """The factor against the likelihood of all rows, maximised over a grid."""
@@ -145,8 +157,8 @@ def test_no_rows_are_as_noisy_as_the_model_says():
 
 @pytest.mark.parametrize("shape", ["Friedman, fair shares", "diabetes, sorted by BMI"])
 def test_a_few_honest_collaborations_are_not_flagged(shape):
-    """A small share of `test_calibration` below."""
-    found = rates("none", runs=20, seed=7, **SHAPES[shape])
+    """The first of those that docs/trust.md counts; `test_calibration` below has others."""
+    found = rates("none", runs=20, seed=0, **SHAPES[shape])
     assert found.flagged + found.neighbours <= 1
     assert found.helps >= 18
 
@@ -155,7 +167,7 @@ def test_a_few_honest_collaborations_are_not_flagged(shape):
     "attack", ["reversed labels", "labels off by one deviation", "permuted labels"]
 )
 def test_a_few_altered_collaborations_are(attack):
-    found = rates(attack, runs=20, seed=7, **SHAPES["Friedman, fair shares"])
+    found = rates(attack, runs=20, seed=0, **SHAPES["Friedman, fair shares"])
     assert found.flagged >= 19
     assert found.helps == 0
     assert found.neighbours <= 1

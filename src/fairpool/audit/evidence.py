@@ -24,6 +24,9 @@ from fairpool.information import LabelledSpace
 from fairpool.tables.arrays import FloatArray, as_generator
 from fairpool.values import EvidenceGain
 
+LEAST_IN_COMMON = 0.5
+"""Nats: where honest labels would agree less than this, no labels can be compared."""
+
 LEAST_Z_TO_HELP = -2.0
 """Who helps also agrees about as much as the model makes one expect."""
 
@@ -80,6 +83,14 @@ class Evidence:
     pairs: FloatArray
     expected_pairs: FloatArray
     level: float
+
+    @property
+    def comparable(self) -> bool:
+        """Whether anybody's labels could disagree: False where honest ones hardly agree."""
+        telling = [one for one in self.parties if one.verdict != LabelVerdict.NO_DATA]
+        if len(telling) < 2:
+            return True  # there is nobody to compare with, which is no surprise
+        return max(one.expected for one in telling) >= LEAST_IN_COMMON
 
     @property
     def harmful(self) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from fairpool.notes import Note
 HARMS = "labels disagree"
 NOISY = "noisy labels"
 DISPUTED = "two disagree"
+NOTHING_IN_COMMON = "nothing in common"
 """The codes of notes about labels."""
 
 MAY_BE = "they may be wrong, measured differently, or truly different"
@@ -65,3 +66,11 @@ def evidence_notes(evidence: Evidence, on_harm: str) -> Iterator[Note]:
             f" right: {MAY_BE}"
         )
         yield Note(code=DISPUTED, text=text)
+    if not evidence.comparable:
+        text = (
+            "by the model that was learned, no party's data tell anything about another's labels,"
+            " so that labels cannot be compared: nobody would be found out. Data that lie far apart"
+            " look like this, and so do labels of one party that contradict all others' so much"
+            " that nothing in common was learned; look at the length scales, and at each party's labels"
+        )
+        yield Note(code=NOTHING_IN_COMMON, text=text)
