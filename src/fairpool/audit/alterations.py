@@ -1,6 +1,6 @@
 """What was done to rows that nearly agree with others: rounded, jittered, one column altered."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,9 @@ copies with jitter of 0.01 each differ by more in one of 50,000."""
 
 MOST_DIGITS = 9
 """Of rounded numbers, after the point or in all."""
+
+ROUNDED_RULE = 0.01
+"""Shares of a column's inner half that a rule may be off by."""
 
 TRIES = 200
 """Lines through two random pairs that are tried for a rule between two columns."""
@@ -169,19 +172,26 @@ def _is_rounded(fine: FloatArray, coarse: FloatArray) -> bool:
 
 def _rule(a: FloatArray, b: FloatArray, noise: float) -> tuple[str, float, float] | None:
     """How a column differs, if one rule holds for most rows: kind, shift and factor."""
-    spread = float(np.median(np.abs(a - np.median(a)))) or 1.0
-    tolerance = max(3.0 * noise, 1e-6 * spread, 0.01 * float(np.median(np.abs(b - a))))
-    shift = float(np.median(b - a))
-    if np.mean(np.abs(b - a - shift) <= tolerance) >= MOSTLY:
-        return "shifted", shift, 1.0
-    is_set = a != 0
-    factor = float(np.median(b[is_set] / a[is_set])) if is_set.any() else 1.0
-    if np.mean(np.abs(b - factor * a) <= tolerance) >= MOSTLY:
-        return "rescaled", 0.0, factor
-    factor, shift = _line(a, b, tolerance)
-    if np.mean(np.abs(b - factor * a - shift) <= tolerance) >= MOSTLY:
-        return "shifted and rescaled", shift, factor
+    exactly = max(3.0 * noise, 1e-9 * float(np.abs(b).max()))
+    # A converted column may have been rounded.
+    nearly = max(exactly, ROUNDED_RULE * float(np.subtract(*np.quantile(b, [0.75, 0.25]))))
+    for tolerance in (exactly, nearly):
+        for kind, shift, factor in _candidates(a, b, tolerance):
+            if np.mean(np.abs(b - factor * a - shift) <= tolerance) >= MOSTLY:
+                return kind, shift, factor
     return None
+
+
+def _candidates(
+    a: FloatArray, b: FloatArray, tolerance: float
+) -> Iterator[tuple[str, float, float]]:
+    """Rules that b may follow from a, simple ones first."""
+    yield "shifted", float(np.median(b - a)), 1.0
+    is_set = a != 0
+    if is_set.any():
+        yield "rescaled", 0.0, float(np.median(b[is_set] / a[is_set]))
+    factor, shift = _line(a, b, tolerance)
+    yield "shifted and rescaled", shift, factor
 
 
 def _line(a: FloatArray, b: FloatArray, tolerance: float) -> tuple[float, float]:

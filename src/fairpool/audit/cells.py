@@ -5,6 +5,7 @@ the sum of one hash per coordinate, modulo 2**64, so that leaving a coordinate o
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,30 +31,6 @@ MOST_BITS = 55
 """So many at most may a cell number lose, of 63."""
 
 Keys = NDArray[np.uint64]
-
-
-@dataclass(frozen=True, eq=False)
-class CellKeys:
-    """The cells of one grid that rows lie in.
-
-    Attributes:
-        parts: Per coordinate, the hash of the rows' cell numbers along it [k, m].
-        total: Their sum, modulo 2**64 [m].
-    """
-
-    parts: Keys
-    total: Keys
-
-    @classmethod
-    def of(cls, parts: Keys) -> "CellKeys":
-        """The cells with these hashes [k, m]."""
-        return cls(parts, parts.sum(axis=0, dtype=np.uint64))
-
-    def without(self, left_out: int | None) -> Keys:
-        """The keys of cells by all coordinates but one [m]; None: by all."""
-        if left_out is None:
-            return self.total
-        return np.asarray(self.total - self.parts[left_out])
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,33 +71,63 @@ class Cells:
         """The same cells of some of the rows."""
         return Cells(self.sketch[:, rows], self.widths, self.offset, self.spacing)
 
-    def keys(self, grid: int) -> CellKeys:
+    def keys(self, grid: int) -> "CellKeys":
         """The cells of a grid, 0 being the widest."""
         bits = STEP * (GRIDS - 1 - grid)
-        return self._keys(np.full(len(self.widths), bits))
+        return CellKeys(self, np.full(len(self.widths), bits))
 
-    def wider_keys(self, grid: int, bits: int) -> CellKeys:
+    def wider_keys(self, grid: int, bits: int) -> "CellKeys":
         """The same of cells that are wider by so many bits, or hold as many neighbouring values.
 
         Values that are whole numbers agree in every grid that is finer than 1; cells have to be so
         wide that neighbouring values share one.
         """
         wider = STEP * (GRIDS - 1 - grid) + bits
-        return self._keys(np.maximum(wider, self.spacing + bits))
+        return CellKeys(self, np.maximum(wider, self.spacing + bits))
 
-    def _keys(self, bits: NDArray[np.intp]) -> CellKeys:
-        keys = np.zeros(self.sketch.shape, np.uint64)
-        for place, width in enumerate(self.widths):
-            if width > 0:
-                numbers = self._numbers(place, float(width)) >> bits[place]
-                keys[place] = _hash(numbers, place)
-        return CellKeys.of(keys)
+    def part(self, place: int, bits: int) -> Keys:
+        """The hash of the rows' cell numbers along a coordinate, less so many bits [m]."""
+        width = float(self.widths[place])
+        if width == 0:
+            return np.zeros(self.sketch.shape[1], np.uint64)
+        return _hash(self._numbers(place, width) >> bits, place)
 
     def _numbers(self, place: int, width: float) -> NDArray[np.int64]:
         """The finest cells' numbers along a coordinate."""
         start = self.offset[place] * (1 << STEP * (GRIDS - 1))
         numbers = np.floor(self.sketch[place] / width + start)
         return np.asarray(np.clip(numbers, -FARTHEST, FARTHEST), np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class CellKeys:
+    """The cells of one grid that rows lie in.
+
+    Attributes:
+        cells: The rows.
+        bits: How many bits a number of the finest cells loses, per coordinate [k].
+    """
+
+    cells: Cells
+    bits: NDArray[np.intp]
+
+    @cached_property
+    def total(self) -> Keys:
+        """The sum of all coordinates' hashes [m]."""
+        total = self.part(0)
+        for place in range(1, len(self.bits)):
+            total += self.part(place)
+        return total
+
+    def part(self, place: int) -> Keys:
+        """The hash of the cell numbers along one coordinate [m]; made anew, since it is large."""
+        return self.cells.part(place, int(self.bits[place]))
+
+    def without(self, left_out: int | None) -> Keys:
+        """The keys of cells by all coordinates but one [m]; None: by all."""
+        if left_out is None:
+            return self.total
+        return np.asarray(self.total - self.part(left_out))
 
 
 def steps_of(sketch: Sketch) -> FloatArray:

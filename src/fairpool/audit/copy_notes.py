@@ -28,16 +28,17 @@ def copy_notes(
         duplicates: What agrees exactly. It is told where there is too little of it to tell it from
             chance otherwise, but not where chance explains it.
         where: Says where the rows of an example are.
-        seen: The share of rows that were compared; counts are scaled up by it.
+        seen: The share of rows that were compared.
     """
     for repeated in copies.repeated:
         yield Note(
             code="repeated rows",
             party=copies.names[repeated.party],
-            text=_repeated_text(repeated, copies, where=where, seen=seen),
+            text=_repeated_text(repeated, copies, where) + _among(seen),
         )
     for shared in copies.shared:
-        yield Note(code="shared rows", text=_shared_text(shared, copies, where=where, seen=seen))
+        text = _shared_text(shared, copies, where) + _among(seen)
+        yield Note(code="shared rows", text=text)
     yield from without_judged(duplicates, copies).notes
 
 
@@ -55,23 +56,23 @@ def without_judged(duplicates: Duplicates, copies: NearCopies) -> Duplicates:
     return replace(duplicates, within=within, shared=shared)
 
 
-def _repeated_text(repeated: RepeatedRows, copies: NearCopies, *, where: Where, seen: float) -> str:
+def _repeated_text(repeated: RepeatedRows, copies: NearCopies, where: Where) -> str:
     name = _named(copies, repeated.party)
     first, second = (where(repeated.party, row) for row in repeated.example)
     times = f", {repeated.typical_group} in a typical group" if repeated.typical_group > 2 else ""
     agree = f"agree with others of its own {repeated.alteration.words('in the later row')}"
     return (
-        f"{name} has {_count(repeated.rows, seen)} row(s) that {agree},"
-        f" in {_count(repeated.groups, seen)} groups{times}"
-        f" (by chance: {repeated.by_chance / seen:.0f} at most); for example {first} and {second};"
+        f"{name} has {repeated.rows} row(s) that {agree},"
+        f" in {repeated.groups} groups{times}"
+        f" (by chance: {repeated.by_chance:.0f} at most); for example {first} and {second};"
         " copies inflate its value"
     )
 
 
-def _shared_text(shared: SharedRows, copies: NearCopies, *, where: Where, seen: float) -> str:
+def _shared_text(shared: SharedRows, copies: NearCopies, where: Where) -> str:
     first = _named(copies, shared.first)
     second = _named(copies, shared.second)
-    rows = [_count(count, seen) for count in shared.rows]
+    rows = shared.rows
     there = where(shared.first, shared.example[0])
     here = where(shared.second, shared.example[1])
     example = f"for example {there} and {here}"
@@ -80,12 +81,15 @@ def _shared_text(shared: SharedRows, copies: NearCopies, *, where: Where, seen: 
     agree = f"agree {shared.alteration.words(f'at {second}')}"
     return (
         f"{rows[0]} row(s) of {first} and {rows[1]} of {second} {agree}"
-        f" (by chance: {shared.by_chance / seen:.0f} at most), {example}; {QUESTION}"
+        f" (by chance: {shared.by_chance:.0f} at most), {example}; {QUESTION}"
     )
 
 
-def _count(rows: int, seen: float) -> int:
-    return round(rows / seen)
+def _among(seen: float) -> str:
+    """That not all rows were compared, if so: then there are more than were counted."""
+    if seen < 1:
+        return f" (a share of {seen:.0%} of all rows was compared; there are more)"
+    return ""
 
 
 def _named(copies: NearCopies, party: int) -> str:

@@ -121,6 +121,7 @@ class _Hunt:
         self.sorted_rows += len(together)
         few = Occupied.of(fine[together], self.rows.owner[together], n)
         if few.agreeing().max() < fewest_unlikely(self.tests):
+            self._note_explained(few.agreeing(), np.zeros((n, n)), left_out)
             return False  # in finer grids there may be more cells, each with fewer rows
         occupied = Occupied.of(fine, self.rows.owner, n)
         agreeing = occupied.agreeing()
@@ -143,10 +144,20 @@ class _Hunt:
                     by_chance=float(by_chance[pair]),
                 )
                 self.suspicions.append(suspicion)
-            elif by_chance[pair] >= agreeing[pair] or not is_dependent[pair]:
-                self.explained.add(pair)
+        self._note_explained(agreeing, by_chance, left_out)
         is_settled = is_odd & (by_chance <= CLEAN * agreeing)
         return bool(is_settled[np.triu(agreeing) > 0].all())
+
+    def _note_explained(
+        self, agreeing: FloatArray, by_chance: FloatArray, left_out: int | None
+    ) -> None:
+        """Remember which agreement of whole rows chance explains; the finest grid has the say."""
+        if left_out is not None:
+            return
+        for i, j in np.argwhere(np.triu(agreeing)):
+            self.explained.discard((int(i), int(j)))
+            if by_chance[i, j] >= agreeing[i, j]:
+                self.explained.add((int(i), int(j)))
 
     @property
     def tests(self) -> int:
@@ -171,7 +182,7 @@ class _Hunt:
         for place in places:
             share = shares(*WIDENINGS[3], n)
             if place == len(self.rows.sketch) - 1:
-                share = shares_of_labels(around.own.parts[place], n)
+                share = shares_of_labels(around.own.part(place), n)
             nearly = occupied.nearly_agreeing(around.own.without(place))
             is_odd &= unlikely(agreeing, nearly, share, tests=self.tests)
             by_chance = np.maximum(by_chance, nearly * share / (1 - share))

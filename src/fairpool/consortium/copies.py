@@ -42,15 +42,14 @@ class Copies:
         """What a party's letter says, sentence by sentence: of its own rows alone."""
         for repeated in self.near.repeated:
             if repeated.party == party:
-                count = f"{round(repeated.rows / self.share):,}"
                 words = repeated.alteration.words("in the later row")
                 yield (
-                    f"{count} of your rows agree with others of your own {words}. Copies tell"
-                    " nothing new; please look whether they are meant."
+                    f"{repeated.rows:,} of your rows agree with others of your own {words}. Copies"
+                    " tell nothing new; please look whether they are meant."
                 )
         # Others' rows are counted once, whoever and however many they are.
         counts = [found.rows_of(party) for found in self.near.shared_by(party)]
-        shared = round(max(counts, default=0) / self.share)
+        shared = max(counts, default=0)
         if shared >= FEWEST_TOLD:
             yield (
                 f"At least {shared:,} of your rows are nearly the same as rows of other parties."

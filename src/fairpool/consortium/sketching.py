@@ -10,9 +10,9 @@ from fairpool.consortium.surveys import scrambled
 from fairpool.encoding import TableEncoding
 from fairpool.tables.arrays import FloatArray
 
-MOST_SKETCHED = 4_000_000
+MOST_SKETCHED = 2_000_000
 """How many rows, of all parties together, are compared to find near copies; of more, a random share
-stands for all. Each takes 40 bytes until then, and up to 250 while they are compared."""
+stands for all. Each takes 40 bytes until then, and 200 more at most while they are compared."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
