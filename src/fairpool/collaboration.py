@@ -115,8 +115,7 @@ def collaborate(
     """
     with workers_of(executor) as workers:
         result = collaboration_of(
-            parties,
-            model,
+            InformationGain(model, parties),
             rho=rho,
             rng=rng,
             contributions=contributions,
@@ -132,11 +131,10 @@ def collaborate(
 
 
 def collaboration_of(
-    parties: Sequence[PartyData],
-    model: Model,
+    game: InformationGain,
+    *,
     rho: float | str,
     rng: np.random.Generator | int | None,
-    *,
     contributions: str | Concept,
     evaluations: int | None,
     precision: float | None,
@@ -146,14 +144,17 @@ def collaboration_of(
     colluding: int | None = None,
     public: FloatArray | None = None,
     declared: FloatArray | None = None,
+    kept: FloatArray | None = None,
 ) -> Collaboration:
-    """What `collaborate` does, with notes instead of warnings; the workers keep their own notes."""
+    """What `collaborate` does, with notes instead of warnings; the workers keep their own notes.
+
+    Of what a reward adds to its own data, party i keeps kept[i]; all, where that is None.
+    """
     as_generator(rng)  # so that a wrong one is refused before anything is computed
     concept = concept_of(contributions)
     problems = settings_without_meaning(concept, evaluations=evaluations, precision=precision)
     if problems:
         raise GameError(*problems)
-    game = InformationGain(model, parties)
     target_standard_error = None
     if precision is not None:
         target_standard_error = max(precision * game.total / game.n, TINY)
@@ -171,6 +172,10 @@ def collaboration_of(
     phi = replace(measured, concept=concept)
     scheme = SilentScheme(game, phi)
     rewards = read_only(scheme.rewards(rho))
+    if kept is not None:
+        # Nothing below v_i can be realised, so that only what a reward adds to it is weakened.
+        added = np.maximum(rewards - game.alone, 0.0)
+        rewards = read_only(np.where(kept < 1, game.alone + kept * added, rewards))
     check_targets(game, rewards, scheme)
     realised = realise(
         game,
@@ -193,5 +198,6 @@ def collaboration_of(
         rewards=rewards,
         incentives=check_incentives(game, phi, rewards),
         models=tuple(models),
+        kept=kept,
         notes=scheme.notes + copies,
     )

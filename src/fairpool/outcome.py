@@ -33,6 +33,8 @@ class Outcome:
         incentives: The verdicts on R1-R7, F1-F4 and Definitions 1-3.
         models: One `ModelReward` per party.
         notes: What the operator should know.
+        kept: s [n], how much each party keeps of what a reward adds to its own data: less than 1
+            where its labels harm the others and the operator chose to discount; None: all.
     """
 
     game: InformationGain
@@ -44,6 +46,7 @@ class Outcome:
     incentives: Verdicts
     models: tuple[ModelReward, ...]
     notes: tuple[Note, ...]
+    kept: FloatArray | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 
 from fairpool.compute.workers import no_progress
-from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.sample import encoded_batches
 from fairpool.consortium.tables import Source
+from fairpool.errors import ConfigurationError
 from fairpool.tables.moments import Moments
 from tests.support.projects import party_table, prepared, project, table, write
 
@@ -158,7 +158,7 @@ def test_every_problem_of_every_party_is_listed_at_once(tmp_path):
     (tmp_path / "p2.csv").unlink()
     found = refuse(folder)
     assert len(found) == 3
-    assert "matches none" in found[2]
+    assert "matches none" in found[0]
     (tmp_path / "test.csv").write_text("x,z,y\n1,2,3\n")
     (folder / "collaboration.toml").write_text(
         'features = ["x", "z", "kind"]\n' + (folder / "collaboration.toml").read_text()

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 import fairpool as fp
 from fairpool.columns import NumberColumn, Rules
-from fairpool.consortium.configuration import load_configuration
+from fairpool.consortium.configuration_file import load_configuration
 from fairpool.consortium.scrutiny import residual_notes
 from fairpool.encoding import TableEncoding
 from fairpool.errors import ConfigurationError

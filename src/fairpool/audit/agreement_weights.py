@@ -68,8 +68,8 @@ class AgreementWeights:
     @property
     def counts_all(self) -> bool:
         """Whether these are all coalitions, in the order of their bitmasks."""
-        N, n = self.S.shape
-        return bool(n <= EXACT_LIMIT and 1 << n == N)
+        coalitions, n = self.S.shape
+        return bool(n <= EXACT_LIMIT and coalitions == 1 << n)
 
     def pairs(self, log_evidence: FloatArray) -> FloatArray:
         """I_ij [n, n], 0 on the diagonal, from l of the coalitions [N]."""

@@ -50,6 +50,7 @@ categorical = { sex = ["female", "male"] }
 # encoding = "latin-1"
 # missing = ["-", "n.a."]       # besides empty cells, NA, N/A, NaN, null, None and #N/A
 # sheet = "Data"
+# header = 1                    # the line that names the columns; what stands above is not read
 
 # What a column is, for everybody.
 # [columns.rain]

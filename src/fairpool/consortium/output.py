@@ -16,6 +16,7 @@ from fairpool.coalitions import members
 from fairpool.columns import CategoryColumn
 from fairpool.columns.filling import indicator
 from fairpool.consortium.configuration import FILE_NAME
+from fairpool.consortium.judging import LeftOut
 from fairpool.consortium.levels import level_sentences, levels_are_learned
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
@@ -26,10 +27,13 @@ from fairpool.model_kinds import KINDS, Disclosure
 from fairpool.realisation import ModelReward
 from fairpool.realisation.disclosure import Exposure
 from fairpool.realisation.reward_file import reward_bytes
-from fairpool.report.letter import Letter, render_letter
+from fairpool.report.evidence import as_json as evidence_as_json
+from fairpool.report.evidence import party_as_json
+from fairpool.report.letter import Letter, RefusalLetter, render_letter, render_refusal
 from fairpool.report.prediction import as_json, uncheckable_as_json
 from fairpool.report.report import Context, render_report
 from fairpool.report.treatment import Treatment
+from fairpool.tables.arrays import FloatArray
 
 REWARD_FILE = "reward.safetensors"
 NO_OPTIMUM = (
@@ -66,7 +70,38 @@ def render(run: Run, *, known_noise: bool = False) -> dict[str, bytes]:
     for i, folder in enumerate(folder_names(run.collaboration.game.names)):
         for name, content in _party_files(run, i, known_noise=known_noise).items():
             files[f"parties/{folder}/{name}"] = content
+    for one, folder in zip(run.left_out, _folders(run)[run.collaboration.game.n :], strict=True):
+        files[f"parties/{folder}/letter.html"] = _refusal(run, one).encode()
     return files
+
+
+def _folders(run: Run) -> list[str]:
+    """Every party's folder: of those who receive a model, then of those who were left out."""
+    left_out = [one.evidence.party for one in run.left_out]
+    return folder_names([*run.collaboration.game.names, *left_out])
+
+
+def _refusal(run: Run, one: LeftOut) -> str:
+    """The letter of a party whose data were left out."""
+    encoding = run.preparation.encoding
+    return render_refusal(
+        RefusalLetter(
+            title=run.preparation.configuration.name,
+            name=one.evidence.party,
+            rows=one.rows,
+            target=encoding.target,
+            evidence=one.evidence,
+            treatment=treatment_of(encoding, one.survey, one.evidence.party),
+        )
+    )
+
+
+def _shares(run: Run) -> dict[str, FloatArray]:
+    """Contributions by each way to measure them."""
+    shares = {"information": run.shares.information, "evidence": run.shares.evidence}
+    if run.shares.validation is not None:
+        shares["validation"] = run.shares.validation
+    return shares
 
 
 def _operator_files(run: Run) -> dict[str, bytes]:
@@ -84,6 +119,9 @@ def _operator_files(run: Run) -> dict[str, bytes]:
         treatments=_treatments(run),
         against_alone=run.against_alone,
         uncheckable=run.uncheckable,
+        evidence=run.evidence,
+        left_out=tuple(one.evidence for one in run.left_out),
+        shares=_shares(run),
     )
     result = json.dumps(result_of(run), indent=1, ensure_ascii=False, allow_nan=False)
     texts = {
@@ -100,7 +138,7 @@ def _hashes_of_inputs(run: Run) -> str:
     """The SHA-256 of every file that was looked at, in the format of sha256sum."""
     # No name has a line break, which would begin a line of its own: see `Source.find`.
     lines = []
-    for survey in run.preparation.surveys:
+    for survey in (*run.preparation.surveys, *(one.survey for one in run.left_out)):
         for file in survey.source.files:
             path = os.path.relpath(file, run.preparation.folder)
             lines.append(f"{survey.contents[file].sha256}  {path}\n")
@@ -137,6 +175,7 @@ def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
         treatment=_treatments(run)[i],
         against_alone=run.against_alone[i],
         uncheckable=run.uncheckable[i],
+        evidence=run.evidence.parties[i],
     )
     page = render_letter(run.collaboration, i, letter)
     return {REWARD_FILE: reward, "letter.html": page.encode()}
@@ -322,11 +361,21 @@ def result_of(run: Run) -> dict[str, Any]:
     for i, party in enumerate(collaboration["parties"]):
         party["against_alone"] = as_json(run.against_alone[i])
         party["uncheckable"] = uncheckable_as_json(run.uncheckable[i])
+        party["evidence"] = party_as_json(run.evidence.parties[i])
+        if run.shares.validation is not None:
+            party["contribution_by_validation"] = float(run.shares.validation[i])
+        if run.collaboration.kept is not None:
+            party["kept"] = float(run.collaboration.kept[i])
     return {
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,
         **collaboration,
         "warnings": list(run.warnings),
+        "evidence": evidence_as_json(run.evidence),
+        "left_out": [
+            {"name": one.evidence.party, "evidence": party_as_json(one.evidence)}
+            for one in run.left_out
+        ],
         "model": {
             "origin": run.built.origin,
             "optimum_reached": run.built.optimum_reached,

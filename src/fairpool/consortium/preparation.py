@@ -19,27 +19,21 @@ from fairpool.consortium.columns import (
     unused_warnings,
     wanted_columns,
 )
-from fairpool.consortium.configuration import (
-    Configuration,
-    ConfigurationFile,
-    read_configuration,
-)
+from fairpool.consortium.configuration import Configuration
+from fairpool.consortium.configuration_file import ConfigurationFile, read_configuration
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import survey, survey_problems
+from fairpool.consortium.heads import column_names
+from fairpool.consortium.intake import survey
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.outliers import look_for_outliers, outlier_notes
+from fairpool.consortium.parquet_heads import refuse_large
+from fairpool.consortium.problems import Problem, Severity, problems_of, worst_first
 from fairpool.consortium.reading_sections import SourceSection
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.scaling import fix_encoding
+from fairpool.consortium.survey_problems import survey_problems
 from fairpool.consortium.surveys import Survey
-from fairpool.consortium.tables import (
-    PUBLIC,
-    TEST,
-    Source,
-    column_names,
-    links_to_others,
-    refuse_large,
-)
+from fairpool.consortium.tables import PUBLIC, TEST, Source, links_to_others
 from fairpool.consortium.tolerant_reading import wanted_of
 from fairpool.consortium.treatment import class_notes, treatment_notes
 from fairpool.consortium.wanted import constant_problems
@@ -50,7 +44,7 @@ from fairpool.notes import Note, notes_of, texts_of
 from fairpool.realisation.disclosure import Exposure
 
 T = TypeVar("T")
-Problems = dict[str, list[str]]
+Problems = dict[str, list[Problem]]
 """What is wrong with each owner's data, in the configuration's order."""
 Heads = dict[Path, tuple[str, ...]]
 """The column names of every file that can be opened."""
@@ -72,6 +66,7 @@ class Preparation:
         test: The test data, if any.
         table: Every column that is used, at every party.
         notes: What the operator should know.
+        examination: What was seen, of which all this was made.
     """
 
     request: RunRequest
@@ -85,6 +80,7 @@ class Preparation:
     test: Survey | None
     table: tuple[ColumnSummary, ...]
     notes: tuple[Note, ...]
+    examination: "Examination"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -101,8 +97,7 @@ class Preparation:
 def prepare(request: RunRequest, workers: Workers | None = None) -> Preparation:
     """Read the configuration and look at all data once; refuse with every problem that is found.
 
-    Problems of the configuration come first, then those of each source in the configuration's
-    order.
+    Problems of the configuration come first, then those of tables, the worst first.
 
     Args:
         request: What is asked for.
@@ -193,7 +188,30 @@ def conclude(examination: Examination) -> Preparation:
         test=surveys.get(TEST),
         table=examination.table,
         notes=tuple(notes),
+        examination=examination,
     )
+
+
+def leave_out(preparation: Preparation, names: set[str]) -> Preparation:
+    """The same without some parties: scaling, levels and features are fixed again.
+
+    Args:
+        preparation: With them.
+        names: Who they are. What was noted about them stays.
+    """
+    examination = preparation.examination
+    findings = examination.findings
+    configuration = examination.file.configuration
+    staying = [party for party in configuration.parties if party.name not in names]
+    leaving = {_owner(name) for name in names}
+    surveys = {owner: seen for owner, seen in findings.surveys.items() if owner not in leaving}
+    file = replace(
+        examination.file, configuration=configuration.model_copy(update={"parties": staying})
+    )
+    without = replace(examination, file=file, findings=replace(findings, surveys=surveys))
+    concluded = conclude(without)
+    about_them = tuple(note for note in preparation.notes if note.party in names)
+    return replace(concluded, notes=concluded.notes + about_them)
 
 
 def _folder_of(configuration: Path, workers: Workers) -> Path:
@@ -268,15 +286,17 @@ def _survey_within(source: Source, *, columns: Columns, limits: Limits, workers:
 
 
 def _refuse_problems(file: ConfigurationFile, findings: _Findings) -> None:
-    """Refuse with every problem: those of the configuration first, then owner by owner."""
+    """Refuse with every problem: those of the configuration first, then the worst first."""
     configuration = file.configuration
-    every = [*file.problems, *_privacy_problems(configuration)]
+    settings = [*file.problems, *_privacy_problems(configuration)]
+    every = problems_of(settings, Severity.SETTING)
     if findings.party_heads:
-        every += column_problems(configuration, findings.features, findings.heads)
+        of_columns = column_problems(configuration, findings.features, findings.heads)
+        every += problems_of(of_columns, Severity.COLUMN)
     for problems in findings.problems.values():
         every += problems
     if every:
-        raise ConfigurationError(*every)
+        raise ConfigurationError(*(problem.text for problem in worst_first(every)))
 
 
 def _owner(name: str) -> str:
@@ -284,13 +304,13 @@ def _owner(name: str) -> str:
 
 
 def _try(
-    problems: list[str], function: Callable[..., T], *arguments: object, **named: object
+    problems: list[Problem], function: Callable[..., T], *arguments: object, **named: object
 ) -> T | None:
-    """What a function gives; None, and more problems, where it refuses."""
+    """What a function gives; None, and more problems of whole files, where it refuses."""
     try:
         return function(*arguments, **named)
     except FairpoolError as error:
-        problems += error.problems
+        problems += problems_of(error.problems, Severity.FILE)
         return None
 
 
@@ -338,19 +358,21 @@ def _find_sources(configuration: Configuration, folder: Path, problems: Problems
         if source is not None:
             sources.append(source)
     for owner, links in links_to_others(sources).items():
-        problems[owner] += links
+        problems[owner] += problems_of(links, Severity.FILE)
     return sources
 
 
 def _read_heads(sources: Sequence[Source], problems: Problems, limits: Limits) -> Heads:
     heads = {}
     for source in sources:
-        unreadable: list[str] = []
+        unreadable: list[Problem] = []
         for file in source.files:
             names = _try(unreadable, partial(column_names, file, limits, source.delivery))
             if names is not None:
                 heads[file] = names
-        problems[source.owner] += [f"{source.owner}: {problem}" for problem in unreadable]
+        for problem in unreadable:
+            text = f"{source.owner}: {problem.text}"
+            problems[source.owner].append(replace(problem, text=text))
     return heads
 
 

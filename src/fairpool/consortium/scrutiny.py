@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fairpool.audit import (
     AgainstAlone,
+    Evidence,
     Uncheckable,
     compare_with_alone,
     duplicates_of_keys,
@@ -17,10 +18,12 @@ from fairpool.audit import (
 from fairpool.audit.paired import CONFIDENCE, WORSE
 from fairpool.collaboration import Collaboration
 from fairpool.compute.workers import Workers
+from fairpool.consortium.judging import LeftOut
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.sample import Sample, take_sample
+from fairpool.consortium.shares import ContributionShares, contribution_shares
 from fairpool.consortium.valuation import Valuation
 from fairpool.errors import few, shown
 from fairpool.model_kinds import KINDS
@@ -47,6 +50,9 @@ class Run:
         scores: On test data, if there is any.
         against_alone: Per party, how its reward predicts beside its own data's model.
         uncheckable: Per party, what of its data has to be taken on trust.
+        evidence: What the labels say of each party.
+        left_out: Whose data were left out, since their labels harm the others.
+        shares: What contributions would be by information, by evidence and by validation.
         notes: Everything the operator should know.
     """
 
@@ -57,6 +63,9 @@ class Run:
     scores: Scores | None
     against_alone: tuple[AgainstAlone, ...]
     uncheckable: tuple[Uncheckable | None, ...]
+    evidence: Evidence
+    left_out: tuple[LeftOut, ...]
+    shares: ContributionShares
     notes: tuple[Note, ...]
 
     @property
@@ -95,6 +104,7 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         *learning.built.notes,
         *workers.notes,
         *collaboration.scheme.notes,
+        *valuation.judgement.notes,
         *duplicates.notes,
     ]
     notes += overlap_notes(learning.samples, test_keys, learning.seen)
@@ -120,6 +130,9 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         scores=scores,
         against_alone=against_alone,
         uncheckable=valuation.uncheckable,
+        evidence=valuation.judgement.evidence,
+        left_out=valuation.judgement.left_out,
+        shares=contribution_shares(valuation, test),
         notes=tuple(notes),
     )
 

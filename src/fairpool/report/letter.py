@@ -6,9 +6,10 @@ the file reveals.
 
 from dataclasses import dataclass
 
-from fairpool.audit import AgainstAlone, Uncheckable
+from fairpool.audit import AgainstAlone, PartyEvidence, Uncheckable
 from fairpool.outcome import Outcome
 from fairpool.report import charts
+from fairpool.report.evidence import EvidenceWords
 from fairpool.report.prediction import PredictionWords
 from fairpool.report.report import templates
 from fairpool.report.treatment import Treatment
@@ -33,6 +34,7 @@ class Letter:
         treatment: What was done to the party's own table.
         against_alone: How its reward predicts beside its own data's model.
         uncheckable: What of its data has to be taken on trust.
+        evidence: What its labels say.
     """
 
     title: str
@@ -44,6 +46,7 @@ class Letter:
     treatment: Treatment | None = None
     against_alone: AgainstAlone | None = None
     uncheckable: Uncheckable | None = None
+    evidence: PartyEvidence | None = None
 
 
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:
@@ -80,5 +83,34 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         received=model.mechanism.words.received(model.level, letter.target),
         verdicts=verdicts,
         prediction=PredictionWords(),
+        evidence_words=EvidenceWords(),
+        kept=None if result.kept is None else float(result.kept[party]),
         chart=chart,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusalLetter:
+    """What a party is told whose data were left out.
+
+    Attributes:
+        title: The collaboration's name.
+        name: The party.
+        rows: How many rows it sent.
+        target: What is predicted.
+        evidence: What was found.
+        treatment: What was done to its table.
+    """
+
+    title: str
+    name: str
+    rows: int
+    target: Target
+    evidence: PartyEvidence
+    treatment: Treatment | None = None
+
+
+def render_refusal(letter: RefusalLetter) -> str:
+    """The letter of a party whose data were left out, as HTML."""
+    template = templates().get_template("refusal.html.j2")
+    return template.render(letter=letter, evidence_words=EvidenceWords())

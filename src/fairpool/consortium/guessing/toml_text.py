@@ -99,7 +99,9 @@ def key_of(name: str) -> str:
     >>> print(key_of("rain_mm"), key_of("soil pH"))
     rain_mm "soil pH"
     """
-    return name if BARE_KEY.fullmatch(name) else text_of(name)
+    if BARE_KEY.fullmatch(name):
+        return name
+    return text_of(name)
 
 
 def list_of(values: Sequence[str]) -> str:
@@ -161,6 +163,8 @@ def reading_of(source: SourceLook) -> dict[str, str]:
         reading["encoding"] = text_of(source.encoding.name)
     if source.tokens:
         reading["missing"] = list_of(source.tokens)
+    if source.header > 1:
+        reading["header"] = str(source.header)
     return reading
 
 
@@ -177,8 +181,12 @@ def _common_reading(sources: Sequence[SourceLook]) -> dict[str, str]:
 
 
 def _write_columns(page: Page, proposal: Proposal) -> None:
-    asked = {match.column for match in proposal.matches if not match.certain}
-    open_names = {match.own for match in proposal.matches if not match.certain}
+    asked = set()
+    open_names = set()
+    for match in proposal.matches:
+        if not match.certain:
+            asked.add(match.column)
+            open_names.add(match.own)
     many = len(proposal.columns) > MOST_SECTIONS
     unused = []
     for column in proposal.columns:
@@ -240,8 +248,8 @@ def _write_column(page: Page, column: ColumnProposal, proposal: Proposal) -> Non
         page.question(f"{column.name}: nobody has a value; what is it?", 'role = "ignore"')
         return
     if column.kinds_differ:
-        kinds = [f"{own.guess.kind} at {source}" for source, own in column.holders.items()]
-        page.question(f"{column.name} seems to be {few(kinds, MOST_NAMED)}: which is it?")
+        kinds = few(column.kinds_in_words, MOST_NAMED)
+        page.question(f"{column.name} seems to be {kinds}: which is it?")
     why = ""
     for own in column.holders.values():
         if own.guess.kind == column.kind:
@@ -259,8 +267,19 @@ def _write_column(page: Page, column: ColumnProposal, proposal: Proposal) -> Non
         for own in column.holders.values():
             seen |= dict.fromkeys(own.guess.levels)
         page.lines.append(f"# levels = {list_of(sorted(seen))}")
+    for source, levels in column.other_levels().items():
+        page.question(
+            f"{column.name} at {source} has {few(list(levels), 5)}, which nobody else has; if it is"
+            " the same in other words, write it in the same words in all files"
+        )
     missing = column.missing()
-    if missing and column.kind in ("number", "category", "date"):
+    if column.empty_at and column.kind in ("number", "category", "date"):
+        page.question(
+            f"{column.name}: no value at {few(column.empty_at, MOST_NAMED)}; shall nobody's be"
+            " used?",
+            'role = "ignore"',
+        )
+    elif missing and column.kind in ("number", "category", "date"):
         page.question(
             f"{column.name}: {_shares(missing)} missing: shall values be filled in? (Or the rows be"
             ' left out: "drop".)',
@@ -291,7 +310,9 @@ def _shares(missing: Mapping[str, float]) -> str:
 
 
 def _percent(share: float) -> str:
-    return "under 1%" if share < 0.01 else as_percent(share)
+    if share < 0.01:
+        return "under 1%"
+    return as_percent(share)
 
 
 def _write_source(
@@ -313,7 +334,9 @@ def _write_source(
         )
     if source.doubtful_tokens:
         tokens = list_of([*source.tokens, *source.doubtful_tokens])
-        where = "" if not source.tokens else ", in place of the line above"
+        where = ""
+        if source.tokens:
+            where = ", in place of the line above"
         words = few([text_of(token) for token in source.doubtful_tokens])
         page.question(
             f"{source.name}: does {words} among numbers stand for a missing value?{where}",
@@ -332,6 +355,7 @@ def _reading_whys(source: SourceLook) -> dict[str, str]:
         whys["thousands"] = f"such as {source.notation.why}"
     if source.encoding is not None:
         whys["encoding"] = source.encoding.why
+    whys["header"] = "the first line with a name for every column; those above are not read"
     whys["missing"] = "beside the usual words; found among its values"
     return whys
 

@@ -1,0 +1,67 @@
+"""What labels say of parties, as notes for the operator.
+
+The words are fair to an honest party: labels that do not agree with what the others' data predict
+may be wrong, measured differently, or truly different.
+"""
+
+from collections.abc import Iterator
+
+from fairpool.audit.evidence import Evidence, LabelVerdict, PartyEvidence
+from fairpool.notes import Note
+
+HARMS = "labels disagree"
+NOISY = "noisy labels"
+DISPUTED = "two disagree"
+"""The codes of notes about labels."""
+
+MAY_BE = "they may be wrong, measured differently, or truly different"
+
+DONE = {
+    "warn": "its reward is as ever",
+    "discount": "its reward is discounted",
+    "exclude": "its data are left out, and everything is computed without them",
+    "stop": "nothing is released",
+}
+"""What is done about a party that harms, by `on_harm`."""
+
+
+def harm_in_words(found: PartyEvidence) -> str:
+    """That a party's labels do not agree with the others', and in which numbers."""
+    return (
+        f'the labels of "{found.party}" do not agree with what the others\' data predict'
+        f" (evidence {found.phi:.1f} nats, where honest labels have {found.expected:.1f};"
+        f" {-found.z:.1f} deviations below, chance {in_words(found.chance)}): {MAY_BE}"
+    )
+
+
+def in_words(chance: float) -> str:
+    """A chance, which simulations bound from below.
+
+    >>> in_words(0.004), in_words(0.0005)
+    ('0.4%', 'at most 0.1%')
+    """
+    return f"{chance:.1%}" if chance >= 0.0015 else "at most 0.1%"
+
+
+def evidence_notes(evidence: Evidence, on_harm: str) -> Iterator[Note]:
+    """A note for every party that harms or is noisy, and one for two that disagree."""
+    for i in evidence.harmful:
+        found = evidence.parties[i]
+        text = f"{harm_in_words(found)}; {DONE[on_harm]}"
+        yield Note(code=HARMS, party=found.party, text=text)
+    for found in evidence.parties:
+        if found.verdict == LabelVerdict.NOISY:
+            text = (
+                f'the labels of "{found.party}" are about {found.noise_factor:.1f} times as noisy'
+                " as everybody's are taken to be, and so count for more than they tell; taken as"
+                " noisy as they are, they agree with what the others' data predict"
+            )
+            yield Note(code=NOISY, party=found.party, text=text)
+    if evidence.disputed:
+        first, second = (evidence.parties[i] for i in evidence.disputed)
+        text = (
+            f'the labels of "{first.party}" and "{second.party}" do not agree with each other'
+            f" (chance {in_words(first.chance)}), and no third party can tell which of them are"
+            f" right: {MAY_BE}"
+        )
+        yield Note(code=DISPUTED, text=text)
