@@ -35,6 +35,7 @@ SIGNATURES = {
     ),
     "compare_with_alone": "(game, models, X, y, rows, target)",
     "find_duplicates": "(parties)",
+    "find_near_copies": "(parties)",
     "held_out_residuals": "(game, parties)",
     "judge_evidence": "(game, level, rng, simulations, executor)",
     "uncheckable_information": "(game, rows)",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from fairpool.audit import (
         compare_with_alone,
         find_duplicates,
+        find_near_copies,
         held_out_residuals,
         judge_evidence,
         uncheckable_information,
@@ -89,6 +90,7 @@ __all__ = [
     "collaborate",
     "compare_with_alone",
     "find_duplicates",
+    "find_near_copies",
     "held_out_residuals",
     "inducing_points",
     "judge_evidence",
@@ -128,6 +130,7 @@ HOMES = {
     "collaborate": "collaboration",
     "compare_with_alone": "audit",
     "find_duplicates": "audit",
+    "find_near_copies": "audit",
     "held_out_residuals": "audit",
     "inducing_points": "models",
     "judge_evidence": "audit",

@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import RenderableType
 from rich.table import Table
 
-from fairpool.audit import find_duplicates
+from fairpool.audit import copy_notes, find_duplicates, find_near_copies
 from fairpool.compute.files import write_atomically
 from fairpool.compute.workers import Workers, workers_of
 from fairpool.contributions import Concept, concept_of
@@ -188,7 +188,8 @@ def collaboration_of(
         declared=declared,
     )
     models = [replace(reward, rho=scheme.rho(rho)) for reward in realised]
-    copies = find_duplicates(game.pool.rows).notes
+    rows = game.pool.rows
+    copies = tuple(copy_notes(find_near_copies(rows), find_duplicates(rows)))
     return Collaboration(
         game=game,
         contributions=phi,

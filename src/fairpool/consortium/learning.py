@@ -9,6 +9,7 @@ from fairpool.compute.workers import Progress, Workers
 from fairpool.consortium.model_building import BuiltModel, Origin, build_model
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.sample import Sample, take_sample
+from fairpool.consortium.sketching import Sketching
 from fairpool.errors import ConfigurationError
 from fairpool.model_kinds import KINDS
 from fairpool.models import WeightModel
@@ -41,6 +42,7 @@ class Learning:
         samples: Of each party, a fair sample of its rows; for an exact Gaussian process, all rows.
         parties: The same rows, as parties.
         seen: The share of all rows whose keys the samples hold.
+        sketched: The share of all rows whose sketches they hold.
         built: The model, and where its hyperparameters come from.
         public: The inputs of the public data [m, p], if there are some.
     """
@@ -49,6 +51,7 @@ class Learning:
     samples: tuple[Sample, ...]
     parties: tuple[Party, ...]
     seen: float
+    sketched: float
     built: BuiltModel
     public: FloatArray | None
 
@@ -67,6 +70,8 @@ def learn(preparation: Preparation, workers: Workers | None = None) -> Learning:
     kind = KINDS[configuration.model.kind]
     kind.refuse_too_many_rows([survey.rows for survey in preparation.parties], workers.here)
     seen = _share_of_keys(preparation)
+    rows = sum(survey.rows for survey in preparation.parties)
+    sketching = Sketching.of(preparation.encoding, rows)
     samples = []
     parties = []
     for section, survey in zip(configuration.parties, preparation.parties, strict=True):
@@ -76,6 +81,7 @@ def learn(preparation: Preparation, workers: Workers | None = None) -> Learning:
             most=None if kind.needs_rows else SAMPLE_ROWS,
             seen=seen,
             progress=workers.progress,
+            sketching=sketching,
         )
         samples.append(sample)
         parties.append(Party(section.name, sample.X, sample.y))
@@ -88,6 +94,7 @@ def learn(preparation: Preparation, workers: Workers | None = None) -> Learning:
         samples=tuple(samples),
         parties=tuple(parties),
         seen=seen,
+        sketched=sketching.share,
         built=built,
         public=origin.X if origin.public else None,
     )

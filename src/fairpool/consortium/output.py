@@ -172,6 +172,7 @@ def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
         sha256=hashlib.sha256(reward).hexdigest(),
         reveals=reveals(run, i),
         notes=() if run.built.optimum_reached else (NO_OPTIMUM,),
+        copies=tuple(run.copies.told(i)),
         treatment=_treatments(run)[i],
         against_alone=run.against_alone[i],
         uncheckable=run.uncheckable[i],
@@ -370,6 +371,7 @@ def result_of(run: Run) -> dict[str, Any]:
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,
         **collaboration,
+        "near_copies": run.copies.near.to_dict() | {"share_compared": run.copies.share},
         "warnings": list(run.warnings),
         "evidence": evidence_as_json(run.evidence),
         "left_out": [

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fairpool.compute.workers import Progress
 from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.reading import Piece, Reading
+from fairpool.consortium.sketching import SketchCollector, Sketching, SourceSketch
 from fairpool.consortium.statistics import encode_complete
 from fairpool.consortium.surveys import Survey
 from fairpool.encoding import TableEncoding
@@ -24,11 +25,13 @@ class Sample:
         y: Their labels [m].
         keys: Keys of the source's rows, equal where rows are; not only of the rows in X, and maybe
             only a share of all.
+        sketch: Rows of the source as few numbers, to find near copies by.
     """
 
     X: FloatArray
     y: FloatArray
     keys: NDArray[np.uint64]
+    sketch: SourceSketch | None = None
 
 
 def take_sample(
@@ -38,6 +41,7 @@ def take_sample(
     most: int | None,
     seen: float,
     progress: Progress,
+    sketching: Sketching | None = None,
 ) -> Sample:
     """Read a source, and keep some of its rows.
 
@@ -49,6 +53,7 @@ def take_sample(
         seen: Of the keys, those below this share of their range are kept: the same ones at every
             party, so that copies are found in that share as they would be in all.
         progress: Called as rows are read.
+        sketching: How rows become few numbers; None: they do not.
     """
     # Keys are as good as random numbers, but the same in every run, and whatever the order of rows.
     kept = Sample(
@@ -56,8 +61,10 @@ def take_sample(
     )
     blocks = []
     seen_keys = []
+    sketches = SketchCollector(sketching)
     for X, y in encoded_batches(survey, encoding, progress):
         batch = Sample(X=X, y=y, keys=row_keys(X, y))
+        sketches.take(X, y)
         if most is None:
             blocks.append(batch)
         else:
@@ -69,10 +76,10 @@ def take_sample(
     if blocks:
         X = np.vstack([block.X for block in blocks])
         y = np.concatenate([block.y for block in blocks])
-        return Sample(X=X, y=y, keys=np.concatenate(seen_keys))
+        return Sample(X=X, y=y, keys=np.concatenate(seen_keys), sketch=sketches.collected())
     if seen_keys:
-        return replace(kept, keys=np.concatenate(seen_keys))
-    return kept
+        kept = replace(kept, keys=np.concatenate(seen_keys))
+    return replace(kept, sketch=sketches.collected())
 
 
 def _smallest(kept: Sample, batch: Sample, most: int) -> Sample:

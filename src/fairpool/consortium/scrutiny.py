@@ -11,13 +11,13 @@ from fairpool.audit import (
     Evidence,
     Uncheckable,
     compare_with_alone,
-    duplicates_of_keys,
     held_out_residuals,
     places_in,
 )
 from fairpool.audit.paired import CONFIDENCE, WORSE
 from fairpool.collaboration import Collaboration
 from fairpool.compute.workers import Workers
+from fairpool.consortium.copies import Copies, look_for_copies
 from fairpool.consortium.judging import LeftOut
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.model_building import BuiltModel
@@ -47,6 +47,7 @@ class Run:
         built: The model, and where its hyperparameters come from.
         collaboration: Values, contributions, rewards, verdicts, models.
         residuals: Per party, how far its labels are from the others' prediction [n].
+        copies: Rows that nearly agree, within parties and across.
         scores: On test data, if there is any.
         against_alone: Per party, how its reward predicts beside its own data's model.
         uncheckable: Per party, what of its data has to be taken on trust.
@@ -60,6 +61,7 @@ class Run:
     built: BuiltModel
     collaboration: Collaboration
     residuals: FloatArray
+    copies: Copies
     scores: Scores | None
     against_alone: tuple[AgainstAlone, ...]
     uncheckable: tuple[Uncheckable | None, ...]
@@ -93,11 +95,8 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
     if test is not None:
         scores = score_models(collaboration, test.X, test.y, target=preparation.encoding.target)
         test_keys = test.keys
-    duplicates = duplicates_of_keys(
-        [party.name for party in learning.parties],
-        [sample.keys for sample in learning.samples],
-        learning.seen,
-    )
+    workers.progress("looking for copies")
+    copies = look_for_copies(learning)
     # In the order of the stages: a report lists them so.
     notes = [
         *preparation.notes,
@@ -105,7 +104,7 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         *workers.notes,
         *collaboration.scheme.notes,
         *valuation.judgement.notes,
-        *duplicates.notes,
+        *copies.notes,
     ]
     notes += overlap_notes(learning.samples, test_keys, learning.seen)
     disclosure = KINDS[preparation.configuration.model.kind].disclosure
@@ -127,6 +126,7 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         built=learning.built,
         collaboration=collaboration,
         residuals=residuals,
+        copies=copies,
         scores=scores,
         against_alone=against_alone,
         uncheckable=valuation.uncheckable,

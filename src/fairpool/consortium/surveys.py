@@ -43,7 +43,7 @@ class RowSample:
     @classmethod
     def of(cls, columns: FloatArray, row_numbers: NDArray[np.int64]) -> "RowSample":
         """Of columns [k, m] with these rows' numbers [m]."""
-        keys = _scrambled(row_numbers)
+        keys = scrambled(row_numbers)
         chosen = _smallest(keys, len(columns))
         return cls(keys[chosen], columns[:, chosen].T)
 
@@ -58,7 +58,7 @@ class RowSample:
             names: The columns of the sample, in order.
             row_numbers: Of the rows [m].
         """
-        keys = _scrambled(row_numbers)
+        keys = scrambled(row_numbers)
         chosen = _smallest(keys, len(names))
         values = np.full((len(chosen), len(names)), np.nan)
         for k, name in enumerate(names):
@@ -87,7 +87,7 @@ def _smallest(keys: NDArray[np.uint64], columns: int) -> NDArray[np.intp]:
     return np.sort(np.argpartition(keys, most)[:most])
 
 
-def _scrambled(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+def scrambled(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Keys that are as good as random; the finaliser of splitmix64."""
     keys = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     keys ^= keys >> np.uint64(30)

@@ -31,6 +31,7 @@ class Letter:
         sha256: The reward file's fingerprint.
         reveals: What the file tells about others, sentence by sentence.
         notes: What every party should know about the model, sentence by sentence.
+        copies: What was found of copies among its rows, sentence by sentence.
         treatment: What was done to the party's own table.
         against_alone: How its reward predicts beside its own data's model.
         uncheckable: What of its data has to be taken on trust.
@@ -43,6 +44,7 @@ class Letter:
     sha256: str
     reveals: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
     treatment: Treatment | None = None
     against_alone: AgainstAlone | None = None
     uncheckable: Uncheckable | None = None

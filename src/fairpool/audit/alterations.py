@@ -1,0 +1,205 @@
+"""What was done to rows that nearly agree with others: rounded, jittered, one column altered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairpool.tables.arrays import FloatArray
+
+MOST_PAIRS = 500
+"""So many pairs of rows are enough to see what was done to them."""
+
+MOSTLY = 0.8
+"""The share of pairs that a rule must hold for: some rows agree by chance."""
+
+SINGLE = 20.0
+"""A column is altered alone if it differs so many times as much as any other."""
+
+CLOSE = 0.06
+"""Standard deviations that near copies differ by at most, in every column that is not altered: two
+copies with jitter of 0.01 each differ by more in one of 50,000."""
+
+MOST_DIGITS = 9
+"""Of rounded numbers, after the point or in all."""
+
+TRIES = 200
+"""Lines through two random pairs that are tried for a rule between two columns."""
+
+UP_TO_ROUNDING = 1e-12
+"""Shares of a value that the arithmetic of writing it down may change."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alteration:
+    """How rows of one party differ from the nearly same rows of another, or of its own.
+
+    Attributes:
+        kind: "exact", "rounded", "jitter", "shifted", "rescaled", "shifted and rescaled",
+            "one column differs" or "other labels".
+        column: The column that differs, where it is one alone.
+        shift: What is added to it, in its own unit.
+        factor: What it is multiplied with, first.
+        deviation: How much the other columns differ, in standard deviations: the root mean square
+            in the column that differs most.
+    """
+
+    kind: str
+    column: str | None = None
+    shift: float = 0.0
+    factor: float = 1.0
+    deviation: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """It as plain JSON."""
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "shift": self.shift,
+            "factor": self.factor,
+            "deviation": self.deviation,
+        }
+
+    def words(self, there: str) -> str:
+        """It as a clause that follows "agree".
+
+        Args:
+            there: Where the rows are that differ from the first ones.
+        """
+        all_but = f'in all columns but "{self.column}"'
+        match self.kind:
+            case "exact":
+                return "exactly"
+            case "rounded":
+                return "up to rounding"
+            case "jitter":
+                return f"to within {self.deviation:.2g} standard deviations"
+            case "other labels":
+                return "in all inputs, with other labels"
+            case "shifted":
+                than = "larger" if self.shift > 0 else "smaller"
+                return f"{all_but}, which is {abs(self.shift):.6g} {than} {there}"
+            case "rescaled":
+                return f"{all_but}, which is {self.factor:.6g} times as large {there}"
+            case "shifted and rescaled":
+                return f"{all_but}, which is {self.factor:.6g} x {self.shift:+.6g} {there}"
+        return all_but
+
+
+def alteration_of(
+    first: FloatArray,
+    second: FloatArray,
+    columns: Sequence[str],
+    *,
+    scales: FloatArray,
+) -> Alteration:
+    """How the rows of `second` differ from those of `first`, pair by pair.
+
+    Args:
+        first: Rows [s, c], the label in the last column.
+        second: Those that nearly agree with them [s, c].
+        columns: The columns' names [c].
+        scales: Their standard deviations [c].
+    """
+    scale = np.where(scales > 0, scales, 1.0)
+    gaps = np.abs(second - first)
+    noise = UP_TO_ROUNDING * np.maximum(np.abs(first), np.abs(second))
+    gaps = np.where(gaps <= noise, 0.0, gaps)
+    if np.mean((gaps == 0).all(axis=1)) >= MOSTLY:
+        return Alteration(kind="exact")
+    if _are_rounded(first, second):
+        return Alteration(kind="rounded", deviation=_largest_rms(gaps / scale))
+    typical = np.median(gaps / scale, axis=0)
+    place = int(np.argmax(typical))
+    others = np.delete(typical, place).max(initial=0.0)
+    if typical[place] > SINGLE * others:
+        rule = _rule(first[:, place], second[:, place], noise=float(others * scale[place]))
+        is_far = typical[place] > CLOSE
+        if rule is not None or is_far:
+            kind, shift, factor = rule or (_kind(columns, place), 0.0, 1.0)
+            deviation = _largest_rms(np.delete(gaps / scale, place, axis=1))
+            return Alteration(
+                kind=kind, column=columns[place], shift=shift, factor=factor, deviation=deviation
+            )
+    if typical[place] > CLOSE:
+        return Alteration(
+            kind=_kind(columns, place),
+            column=columns[place],
+            deviation=_largest_rms(np.delete(gaps / scale, place, axis=1)),
+        )
+    return Alteration(kind="jitter", deviation=_largest_rms(gaps / scale))
+
+
+def _kind(columns: Sequence[str], place: int) -> str:
+    """What it is called if one column differs without a rule."""
+    return "other labels" if place == len(columns) - 1 else "one column differs"
+
+
+def _largest_rms(gaps: FloatArray) -> float:
+    """The root mean square gap in the column that differs most."""
+    return float(np.sqrt(np.mean(np.square(gaps), axis=0)).max(initial=0.0))
+
+
+def _are_rounded(first: FloatArray, second: FloatArray) -> bool:
+    """Whether one of the two has the other's numbers with fewer digits, in every column."""
+    for fine, coarse in ((first, second), (second, first)):
+        pairs = zip(fine.T, coarse.T, strict=True)
+        if all(_is_rounded(*pair) for pair in pairs):
+            return True
+    return False
+
+
+def _is_rounded(fine: FloatArray, coarse: FloatArray) -> bool:
+    """Whether one column is the other with fewer digits, after the point or in all."""
+    size = np.where(fine == 0, 1.0, np.abs(fine))
+    magnitude = np.floor(np.log10(size)).astype(int)
+    allowed = 1e-9 * np.abs(coarse)
+    for digits in range(1, MOST_DIGITS):
+        power = 10.0 ** (digits - 1 - magnitude)
+        fits = np.abs(np.round(fine * power) / power - coarse) <= allowed
+        if fits.mean() >= MOSTLY:
+            return True
+    for decimals in range(-MOST_DIGITS, MOST_DIGITS):
+        fits = np.abs(np.round(fine, decimals) - coarse) <= allowed
+        if fits.mean() >= MOSTLY:
+            return True
+    return False
+
+
+def _rule(a: FloatArray, b: FloatArray, noise: float) -> tuple[str, float, float] | None:
+    """How a column differs, if one rule holds for most rows: kind, shift and factor."""
+    spread = float(np.median(np.abs(a - np.median(a)))) or 1.0
+    tolerance = max(3.0 * noise, 1e-6 * spread, 0.01 * float(np.median(np.abs(b - a))))
+    shift = float(np.median(b - a))
+    if np.mean(np.abs(b - a - shift) <= tolerance) >= MOSTLY:
+        return "shifted", shift, 1.0
+    is_set = a != 0
+    factor = float(np.median(b[is_set] / a[is_set])) if is_set.any() else 1.0
+    if np.mean(np.abs(b - factor * a) <= tolerance) >= MOSTLY:
+        return "rescaled", 0.0, factor
+    factor, shift = _line(a, b, tolerance)
+    if np.mean(np.abs(b - factor * a - shift) <= tolerance) >= MOSTLY:
+        return "shifted and rescaled", shift, factor
+    return None
+
+
+def _line(a: FloatArray, b: FloatArray, tolerance: float) -> tuple[float, float]:
+    """The line b = factor a + shift that most pairs lie on, of lines through two of them."""
+    rng = np.random.default_rng(0)
+    best = 1.0, 0.0
+    most = 0.0
+    for i, j in rng.integers(0, len(a), (TRIES, 2)):
+        if a[i] == a[j]:
+            continue
+        factor = float((b[i] - b[j]) / (a[i] - a[j]))
+        shift = float(b[i] - factor * a[i])
+        on_line = float(np.mean(np.abs(b - factor * a - shift) <= tolerance))
+        if on_line > most:
+            best = factor, shift
+            most = on_line
+    on_it = np.abs(b - best[0] * a - best[1]) <= tolerance
+    if on_it.sum() > 2 and np.ptp(a[on_it]) > 0:
+        slope, intercept = np.polyfit(a[on_it], b[on_it], 1)
+        return float(slope), float(intercept)
+    return best
