@@ -49,6 +49,12 @@ SHARE_OF_MADE_UP = 0.02
 NEWTON_STEPS = 3
 """That make kappa exact; each doubles the number of right digits."""
 
+LONGEST_STEP = 0.5
+"""Of such a step, in the logarithm of kappa."""
+
+ROUNDING = 1e-12
+"""Of a value, what two ways to compute it may differ by."""
+
 HIGH_PRICE = 0.05
 """Of what a party gains: beyond it, the operator is told what hiding costs."""
 
@@ -159,7 +165,8 @@ def hidden(
 def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
     """kappa with 1/2 log|R + kappa M| = value: the left side increases without bound."""
     more = value - half_log_determinant(R)
-    if more <= 0:
+    # Who is due its own data alone is due a little more or less, by rounding.
+    if more <= ROUNDING * max(value, 1.0):
         return 0.0
     eigenvalues = np.maximum(pencil_eigenvalues(M, R), 0.0)
 
@@ -177,7 +184,8 @@ def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
         L = lower_factor(R + kappa * M)
         too_much = half_log_determinant_by_factor(L) - value
         slope = 0.5 * kappa * float(solve_factorised(L, M).trace())
-        kappa *= float(np.exp(-too_much / slope))
+        # A step corrects; where it is long, the difference is rounding over a flat curve.
+        kappa *= float(np.exp(np.clip(-too_much / slope, -LONGEST_STEP, LONGEST_STEP)))
     return kappa
 
 
