@@ -76,7 +76,7 @@ def test_a_high_price_is_told_with_what_helps(box, told):
         assert "declare the range of every column" in note.text
 
 
-@given(st.integers(1, 6), st.floats(1e-6, 50), st.integers(0, 10**6))
+@given(st.integers(1, 6), st.floats(1e-15, 50), st.integers(0, 10**6))
 def test_kappa_is_found_for_any_reward(d, more, seed):
     rng = np.random.default_rng(seed)
     A, C = rng.standard_normal((2, 2 * d, d)) * 10.0 ** rng.uniform(-2, 2, (2, 1, d))
@@ -86,6 +86,26 @@ def test_kappa_is_found_for_any_reward(d, more, seed):
     trained = model.posterior_from_moments(own.precision + C.T @ C, own.moment, d)
     covered = hidden(trained, own=own, M=C.T @ C, value=alone + more)
     assert covered.posterior.worth == pytest.approx(alone + more, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+@pytest.mark.parametrize("ulps", [-3, -1, 1, 2, 3, 10, 1000, 10**6])
+def test_who_is_due_its_own_data_alone_is_due_them_up_to_rounding(name, ulps):
+    """A correction of rounding errors once made a model worth ten nats of one due eight."""
+    game, _ = realised(name)
+    for i, alone in enumerate(game.alone):
+        trained = game.model.posterior_with_noise(
+            game.pool,
+            game.space,
+            eta=np.where(np.arange(game.n) == i, 0.0, np.inf),
+            z=[np.zeros(party.label_draws) for party in game.pool.parties],
+        )
+        own = game.pool.statistics[i].told
+        M = Spread.of(game.model, P, None).gram(own)
+        value = alone + ulps * np.spacing(alone)
+        covered = hidden(trained, own=own, M=M, value=value)
+        assert covered.posterior.worth == pytest.approx(alone, rel=1e-9)
+        assert abs(covered.price) < 1e-6
 
 
 @pytest.mark.parametrize("name", ["sparse", "blr"])

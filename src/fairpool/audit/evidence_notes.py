@@ -71,6 +71,7 @@ def evidence_notes(evidence: Evidence, on_harm: str) -> Iterator[Note]:
             "by the model that was learned, no party's data tell anything about another's labels,"
             " so that labels cannot be compared: nobody would be found out. Data that lie far apart"
             " look like this, and so do labels of one party that contradict all others' so much"
-            " that nothing in common was learned; look at the length scales, and at each party's labels"
+            " that nothing in common was learned; look at the length scales, and at everybody's"
+            " labels"
         )
         yield Note(code=NOTHING_IN_COMMON, text=text)

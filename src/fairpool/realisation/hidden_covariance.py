@@ -52,6 +52,9 @@ ROUNDING = 1e-12
 NEWTON_STEPS = 3
 """That make kappa exact; each doubles the number of right digits."""
 
+LONGEST_STEP = 0.5
+"""Of such a step, in the logarithm of kappa."""
+
 HIGH_PRICE = 0.05
 """Of what a party gains: beyond it, the operator is told what hiding costs."""
 
@@ -182,7 +185,8 @@ def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
         L = lower_factor(R + kappa * M)
         too_much = half_log_determinant_by_factor(L) - value
         slope = 0.5 * kappa * float(solve_factorised(L, M).trace())
-        kappa *= float(np.exp(-too_much / slope))
+        # A step corrects; where it is long, the difference is rounding over a flat curve.
+        kappa *= float(np.exp(np.clip(-too_much / slope, -LONGEST_STEP, LONGEST_STEP)))
     return kappa
 
 

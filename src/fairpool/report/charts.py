@@ -49,6 +49,7 @@ def styled(chart: Any) -> Any:
             labelFontSize=12,
             titleFontSize=12,
             titleFontWeight="normal",
+            labelLimit=220,  # said here, so that `as_svg` finds it: Vega has a limit of its own
         )
         .configure_legend(
             labelColor=INK,
