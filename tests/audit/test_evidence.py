@@ -146,15 +146,43 @@ def test_no_rows_are_as_noisy_as_the_model_says():
 @pytest.mark.parametrize("shape", ["Friedman, fair shares", "diabetes, sorted by BMI"])
 def test_a_few_honest_collaborations_are_not_flagged(shape):
     """A small share of `test_calibration` below."""
-    found = rates("none", runs=5, seed=7, **SHAPES[shape])
-    assert found.flagged + found.neighbours == 0
-    assert found.helps >= 4
+    found = rates("none", runs=20, seed=7, **SHAPES[shape])
+    assert found.flagged + found.neighbours <= 1
+    assert found.helps >= 18
 
 
 @pytest.mark.parametrize(
-    "attack", ["reversed labels", "labels off by one deviation", "600 invented rows"]
+    "attack", ["reversed labels", "labels off by one deviation", "permuted labels"]
 )
 def test_a_few_altered_collaborations_are(attack):
-    found = rates(attack, runs=5, seed=7, **SHAPES["Friedman, fair shares"])
-    assert found.flagged == 5
-    assert found.neighbours == 0
+    found = rates(attack, runs=20, seed=7, **SHAPES["Friedman, fair shares"])
+    assert found.flagged >= 19
+    assert found.helps == 0
+    assert found.neighbours <= 1
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("shape", SHAPES)
+def test_calibration(shape):
+    """Of 200 honest collaborations, hardly any has a party that is said to harm."""
+    found = rates("none", runs=200, seed=11, **SHAPES[shape])
+    assert found.flagged + found.any_neighbour <= 6  # 1% of 200 is 2; 6 by chance in 1.7%
+    assert found.helps >= 190
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("attack", "least"),
+    [
+        ("reversed labels", 195),
+        ("labels off by one deviation", 195),
+        ("permuted labels", 180),
+        ("600 invented rows", 195),
+        ("730 rows of wide garbage", 195),
+        ("every row ten times, jittered", 170),
+    ],
+)
+def test_power(attack, least):
+    found = rates(attack, runs=200, seed=11, **SHAPES["Friedman, fair shares"])
+    assert found.flagged >= least
+    assert found.any_neighbour <= 10

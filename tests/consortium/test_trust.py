@@ -8,12 +8,19 @@ import pytest
 from fairpool.audit.evidence_notes import HARMS
 from fairpool.consortium.learning import FEWEST_LEARNED_FROM, learn
 from fairpool.consortium.output import render
-from tests.support.cheating import CHEATS, NAME, project
+from tests.support.cheating import NAME, nine_far_rows, project
 from tests.support.collaborations import SHAPES
 from tests.support.collaborations import honest as honest_rows
 from tests.support.projects import fairpool, finished_run, prepared
 
-LABELS = [cheat for cheat in CHEATS if cheat not in ("honest", "a copy of A with one column + 0.1")]
+LABELS = [
+    "600 invented rows",
+    "random labels",
+    "permuted labels",
+    "labels reversed (300 - y)",
+    "every row ten times, jitter of 1e-6 sd",
+    "730 rows, inputs twice as wide, garbage labels",
+]
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +67,26 @@ def test_ten_honest_consortia_are_not_flagged(tmp_path, seed):
     run = finished_run(tmp_path)
     assert not run.evidence.harmful
     assert not run.evidence.disputed
+
+
+def test_nine_rows_far_away_are_refused_or_earn_little(tmp_path):
+    """Of a linear model the further out a row, the more it tells: 84% for nine rows once."""
+    folder = project(tmp_path / "p", nine_far_rows)
+    toml = folder / "collaboration.toml"
+    text = toml.read_text().replace('kind = "sparse_gp"', 'kind = "blr"', 1)
+    text = text.replace('kernel = "rbf"', "").replace("inducing_points = 40", "")
+    toml.write_text(text)
+    done = fairpool("check", folder)
+    assert done.returncode == 2
+    assert "bmi" in done.stderr
+    assert "hospital_b.csv" in done.stderr.replace("\n", "")
+    # Declared ranges cap what they can earn.
+    toml.write_text(text + '\n[columns.bmi]\nrange = [15, 45]\noutside = "clip"\n')
+    clipped = finished_run(folder).collaboration
+    honest = finished_run(project(tmp_path / "q", "honest")).collaboration
+    shares = [result.contributions.values[1] for result in (clipped, honest)]
+    totals = [result.contributions.values.sum() for result in (clipped, honest)]
+    assert shares[0] / totals[0] < shares[1] / totals[1] + 0.12
 
 
 def test_an_accused_party_is_told_and_nobody_else_is(reversed_labels):

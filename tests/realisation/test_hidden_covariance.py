@@ -12,6 +12,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
 from fairpool.parties import Told
+from fairpool.realisation import hidden_covariance
 from fairpool.realisation.disclosure import Exposure
 from fairpool.realisation.hidden_covariance import Spread, hidden, price_notes
 from fairpool.realisation.reward_file import decode_reward, reward_bytes
@@ -287,3 +288,15 @@ def test_a_covariance_that_there_is_not_is_refused():
     game = fp.InformationGain(MODELS["blr"], make_parties([5, 6], 0))
     with pytest.raises(ValueError, match='no covariance "foggy"; there are "hidden" and "full"'):
         fp.realise(game, [game.total] * 2, None, covariance="foggy")
+
+
+@pytest.mark.parametrize("more", [0.0, 1e-16, 1e-14, 1e-12, 1e-9, 1e-3])
+def test_a_reward_of_hardly_more_than_ones_own_is_worth_it(more):
+    """Where the difference is rounding alone, a search for kappa once went anywhere."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((15, 6))
+    B = rng.standard_normal((40, 6))
+    R = np.eye(6) + A.T @ A
+    value = 0.5 * np.linalg.slogdet(R)[1] * (1 + more)
+    kappa = hidden_covariance._kappa(R, B.T @ B / 40, value)
+    assert 0.5 * np.linalg.slogdet(R + kappa * B.T @ B / 40)[1] == pytest.approx(value, rel=2e-12)

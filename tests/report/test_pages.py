@@ -42,7 +42,7 @@ def test_the_report_works_offline_without_a_complaint(browser, demo):
     assert requests(browser) == []
     assert text(browser, "h1") == "Three hospitals"
     assert "Hospital A receives the best model" in text(browser, "main")
-    assert len(browser.find_elements(By.CSS_SELECTOR, ".chart svg")) == 4
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".chart svg")) == 6
 
 
 def test_the_slider_moves_rewards_welfare_verdicts_and_chart(browser, demo):

@@ -8,8 +8,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
+from sklearn.linear_model import RidgeCV
+from sklearn.preprocessing import StandardScaler
 
 from tests.support.projects import fairpool, finished_run
 
@@ -72,6 +75,39 @@ def a_copy_with_one_column_shifted(own, other, rng):
     return copy
 
 
+def nine_far_rows(own, other, rng):
+    """Of a linear model, the further out a row the more it tells."""
+    deviation = np.median(np.abs(own["bmi"] - own["bmi"].median()))
+    own.loc[:8, "bmi"] = own["bmi"].median() + 720 * deviation
+    return own
+
+
+def _labelled_by(rows, known):
+    """Labels that a regression on some rows predicts, with the noise that it found."""
+    inputs = StandardScaler().fit(known[list(NUMBERS)])
+    found = RidgeCV().fit(inputs.transform(known[list(NUMBERS)]), known[TARGET])
+    noise = (known[TARGET] - found.predict(inputs.transform(known[list(NUMBERS)]))).std()
+    labels = found.predict(inputs.transform(rows[list(NUMBERS)]))
+    return labels, noise
+
+
+def _more_rows(own, known, rng):
+    more = own.apply(lambda column: rng.choice(column.to_numpy(), len(own)))
+    labels, noise = _labelled_by(more, known)
+    more[TARGET] = (labels + noise * rng.standard_normal(len(more))).round()
+    return pd.concat([own, more], ignore_index=True)
+
+
+def labels_by_its_own_fit(own, other, rng):
+    """As many invented rows again, with labels as its own data predict them."""
+    return _more_rows(own, own, rng)
+
+
+def labels_by_a_good_model(own, other, rng):
+    """The same, with labels as everybody's data predict them: a recipient's in the second round."""
+    return _more_rows(own, pd.concat([own, other], ignore_index=True), rng)
+
+
 CHEATS = {
     "honest": honest,
     "600 invented rows": invented,
@@ -81,15 +117,18 @@ CHEATS = {
     "a copy of A with one column + 0.1": a_copy_with_one_column_shifted,
     "every row ten times, jitter of 1e-6 sd": ten_times,
     "730 rows, inputs twice as wide, garbage labels": wide_garbage,
+    "as many invented rows, labelled by its own fit": labels_by_its_own_fit,
+    "as many invented rows, labelled by a good model": labels_by_a_good_model,
 }
 
 
 def project(folder, cheat, rewards="", seed=0):
-    """The example with a table of Hospital B's that was altered."""
+    """The example with a table of Hospital B's that was altered, by name or by a function."""
     folder = Path(folder)
     assert fairpool("init", folder).returncode == 0
     rng = np.random.default_rng(seed)
-    altered = CHEATS[cheat](read(folder / CHEAT), read(folder / "hospital_a.csv"), rng)
+    alter = CHEATS.get(cheat, cheat)
+    altered = alter(read(folder / CHEAT), read(folder / "hospital_a.csv"), rng)
     pa.csv.write_csv(pa.Table.from_pandas(altered, preserve_index=False), folder / CHEAT)
     toml = folder / "collaboration.toml"
     text = toml.read_text()

@@ -133,6 +133,7 @@ class Rates:
 
     runs: int = 0
     flagged: int = 0
+    noisy: int = 0
     helps: int = 0
     neighbours: int = 0
     any_neighbour: int = 0
@@ -142,6 +143,7 @@ class Rates:
         others = [v for i, v in enumerate(verdicts) if i != ATTACKED]
         self.runs += 1
         self.flagged += verdicts[ATTACKED] == "harms"
+        self.noisy += verdicts[ATTACKED] == "noisy"
         self.helps += verdicts[ATTACKED] == "helps"
         self.neighbours += sum(v == "harms" for v in others)
         self.any_neighbour += any(v == "harms" for v in others)
@@ -159,12 +161,15 @@ def rates(attack, *, runs, seed=0, **shape):
 
 SHAPES = {
     "Friedman, fair shares": {"data": "friedman"},
-    "Friedman, sorted by a column": {"data": "friedman", "sorted_by": 3},
-    "Friedman, unequal": {"data": "friedman", "sizes": (140, 70, 35)},
-    "Friedman, six parties": {"data": "friedman", "sizes": (50,) * 6},
+    "Friedman, sorted": {"data": "friedman", "sorted_by": 3},
+    "Friedman, six parties of 35 to 140": {
+        "data": "friedman",
+        "sizes": (50, 70, 35, 60, 140, 50),
+    },
     "diabetes, fair shares": {"data": "diabetes"},
     "diabetes, sorted by BMI": {"data": "diabetes", "sorted_by": 2},
 }
+"""Collaborations: whose data, how many rows each, and whether inputs differ between parties."""
 
 
 def main(runs):
@@ -172,8 +177,8 @@ def main(runs):
         for attack in ATTACKS:
             r = rates(attack, runs=runs, **shape)
             print(
-                f"| {shape_name} | {attack} | {r.flagged / runs:.1%} | {r.helps / runs:.1%} |"
-                f" {r.any_neighbour / runs:.1%} |",
+                f"| {shape_name} | {attack} | {r.flagged / runs:.1%} | {r.noisy / runs:.1%} |"
+                f" {r.helps / runs:.1%} | {r.any_neighbour / runs:.1%} |",
                 flush=True,
             )
 

@@ -7,7 +7,7 @@ more than chance allows, it is set aside, and the others are judged again withou
 """
 
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from fairpool.audit.agreement_weights import AgreementWeights
-from fairpool.compute.workers import Workers, as_workers
+from fairpool.compute.workers import Workers, as_workers, no_progress
 from fairpool.information import Explained, LabelledSpace
 from fairpool.tables.arrays import FloatArray
 
@@ -156,7 +156,8 @@ def helping(
 def _explained(space: LabelledSpace, weights: AgreementWeights, workers: Workers) -> Explained:
     """Of the coalitions that count, which share work where they are all."""
     if weights.counts_all:
-        return space.explained(workers)
+        # What is being done is comparing labels: nobody need be told of each coalition's value.
+        return space.explained(replace(workers, progress=no_progress))
     return space.explained_by(weights.S)
 
 

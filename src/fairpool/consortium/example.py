@@ -100,6 +100,11 @@ rho = "stable"
 # How many parties may put their models together to compute the rows of another. The more, the more
 # rows everybody needs. Without this line: all of them.
 # colluding = 2
+# What becomes of a party whose labels do not agree with what the others' data predict: "warn",
+# "discount" its reward, "exclude" its data, or "stop". And the chance that any honest party of a
+# run is said to be one.
+# on_harm = "warn"
+# false_alarms = 0.01
 # How rewards are weakened: "label_noise" is noise on the labels of the other parties.
 # mechanism = "label_noise"
 

@@ -125,7 +125,6 @@ def _judge_once(learning: Learning, workers: Workers) -> Judgement:
         assert isinstance(model, WeightModel)  # other models need rows
         summaries = _summaries(learning, model, workers)
     game = InformationGain(model, summaries or learning.parties)
-    workers.progress("valuing coalitions")
     evidence_game = EvidenceGain.of(game)
     if game.enumerable:
         # One factorisation of each coalition's matrix gives its value and its evidence.

@@ -46,14 +46,14 @@ LEAST_TAIL = 1e-4
 SHARE_OF_MADE_UP = 0.02
 """Of made-up inputs, where the recipient's own rows tell better how columns go together."""
 
+ROUNDING = 1e-12
+"""What two ways to compute a log-determinant may differ by, as a share of it."""
+
 NEWTON_STEPS = 3
 """That make kappa exact; each doubles the number of right digits."""
 
 LONGEST_STEP = 0.5
 """Of such a step, in the logarithm of kappa."""
-
-ROUNDING = 1e-12
-"""Of a value, what two ways to compute it may differ by."""
 
 HIGH_PRICE = 0.05
 """Of what a party gains: beyond it, the operator is told what hiding costs."""
@@ -165,7 +165,8 @@ def hidden(
 def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
     """kappa with 1/2 log|R + kappa M| = value: the left side increases without bound."""
     more = value - half_log_determinant(R)
-    # Who is due its own data alone is due a little more or less, by rounding.
+    # What rounding alone may have made, of two ways to compute one log-determinant, is nothing: its
+    # kappa would be nothing but rounding, and steps towards it go anywhere.
     if more <= ROUNDING * max(value, 1.0):
         return 0.0
     eigenvalues = np.maximum(pencil_eigenvalues(M, R), 0.0)

@@ -17,6 +17,7 @@ WAYS = {
 """How contributions are measured."""
 
 BAD = "#b3432b"
+LONGEST_LABEL = 220
 
 
 def pairs_chart(evidence: Evidence, names: tuple[str, ...]) -> Any | None:
@@ -47,9 +48,12 @@ def pairs_chart(evidence: Evidence, names: tuple[str, ...]) -> Any | None:
     largest = max(apart, float(np.abs(evidence.expected_pairs).max()))
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(
-            "with:N", sort=list(names), title=None, axis=alt.Axis(labelAngle=-30, orient="top")
+            "with:N",
+            sort=list(names),
+            title=None,
+            axis=alt.Axis(labelAngle=-30, orient="top", labelLimit=LONGEST_LABEL),
         ),
-        y=alt.Y("of:N", sort=list(names), title=None),
+        y=alt.Y("of:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL)),
     )
     shades = alt.Scale(domain=[-largest, 0, largest], range=[BAD, "#f4f6f9", ACCENT])
     squares = base.mark_rect(stroke="white").encode(
@@ -78,7 +82,9 @@ def shares_chart(ways: dict[str, FloatArray], names: tuple[str, ...]) -> Any | N
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar()
         .encode(
-            y=alt.Y("party:N", sort=list(names), title=None),
+            y=alt.Y(
+                "party:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL)
+            ),
             yOffset=alt.YOffset("way:N", sort=order),
             x=alt.X(
                 "share:Q",
