@@ -171,14 +171,22 @@ def _verdict(
 ) -> LabelVerdict:
     if i in own.set_aside:
         return LabelVerdict.HARMS
+    if i in _disputed(common, own):
+        return LabelVerdict.DISPUTED
     if i in common.set_aside:
         return LabelVerdict.NOISY if noise_factor > 1 else LabelVerdict.HARMS
-    if i in own.disputed or i in common.disputed:
-        return LabelVerdict.DISPUTED
     # Labels of pure noise agree a little where hyperparameters were learned from them.
     if i in helpful and own.z[i] > LEAST_Z_TO_HELP:
         return LabelVerdict.HELPS
     return LabelVerdict.NO_EVIDENCE
+
+
+def _disputed(common: Judged, own: Judged) -> frozenset[int]:
+    """Two who disagree, with their own noise or else with everybody's; always both or none."""
+    if own.disputed:
+        return own.disputed
+    # Where one of them harms anyway, there is no question which of them is right.
+    return frozenset() if common.disputed & own.set_aside else common.disputed
 
 
 def _unjudged(name: str, verdict: LabelVerdict, *, noise_factor: float) -> PartyEvidence:
