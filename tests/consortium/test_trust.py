@@ -127,8 +127,11 @@ def test_a_discount_leaves_a_liar_with_what_it_has_alone(tmp_path):
 def test_the_verdicts_are_about_discounted_rewards_as_they_are(tmp_path):
     """Who sends most garbage contributes most; discounted, nobody receives the best model."""
     cheat = "730 rows, inputs twice as wide, garbage labels"
-    result = finished_run(project(tmp_path / "p", cheat, 'on_harm = "discount"')).collaboration
+    run = finished_run(project(tmp_path / "p", cheat, 'on_harm = "discount"'))
+    result = run.collaboration
     assert result.contributions.values.argmax() == 1
+    letter = render(run, known_noise=True)["parties/Hospital-B/letter.html"].decode()
+    assert "You receive the best model" not in letter
     holds = {verdict.condition: verdict.holds for verdict in result.incentives}
     assert [holds[condition] for condition in ("F1", "F2", "F3", "R4")] == [True] * 4
     assert [holds[condition] for condition in ("R3", "stable")] == [False] * 2

@@ -55,7 +55,9 @@ def pairs_chart(evidence: Evidence, names: tuple[str, ...]) -> Any | None:
         ),
         y=alt.Y("of:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL)),
     )
-    shades = alt.Scale(domain=[-largest, 0, largest], range=[BAD, "#f4f6f9", ACCENT])
+    shades = alt.Scale(
+        domain=[-largest, 0, largest], range=[BAD, "#f4f6f9", ACCENT], interpolate="rgb"
+    )
     squares = base.mark_rect(stroke="white").encode(
         color=alt.Color("difference:Q", scale=shades, legend=None)
     )
@@ -89,7 +91,7 @@ def shares_chart(ways: dict[str, FloatArray], names: tuple[str, ...]) -> Any | N
             x=alt.X(
                 "share:Q",
                 title="share of all contributions, measured so",
-                axis=alt.Axis(format="%"),
+                axis=alt.Axis(format="%", tickCount=6),
             ),
             color=alt.Color(
                 "way:N",
