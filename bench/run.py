@@ -50,6 +50,7 @@ JOBS = (
     *(Job("sampled", peer) for peer in ("fairpool", "shapiq", "shap")),
     Job("statistics"),
     Job("reading"),
+    Job("near_copies"),
     Job("memory"),
     Job("scaling"),
 )

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpool.audit.occupied import Occupied, rows_in_company
+from fairpool.audit.occupied import CROWDED, Occupied, company_of
 
 N = 3
 ROWS = st.lists(
@@ -50,7 +50,7 @@ def test_agreeing_cells_are_those_counted_one_by_one(rows):
     keys, wide, owner = arrays(rows)
     occupied = Occupied.of(keys, owner, N)
     agreeing, nearly = naive(rows)
-    np.testing.assert_array_equal(occupied.agreeing(), agreeing)
+    np.testing.assert_array_equal(occupied.agreeing, agreeing)
     np.testing.assert_array_equal(occupied.nearly_agreeing(wide), nearly)
 
 
@@ -62,8 +62,13 @@ def test_every_cell_with_several_rows_has_one_vote(rows):
     assert np.isclose(np.triu(votes).sum(), crowded)
 
 
-@given(ROWS)
-def test_rows_in_company_share_a_key(rows):
-    keys, _, _ = arrays(rows)
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=40))
+def test_rows_in_company_share_a_key(numbers):
+    keys = np.array(numbers, np.uint64)
+    company = company_of(keys)
     expected = [i for i, key in enumerate(keys) if (keys == key).sum() > 1]
-    assert rows_in_company(keys).tolist() == expected
+    assert company.cells == len(set(numbers))
+    if len(keys) - company.cells > len(keys) / CROWDED:
+        assert company.rows.tolist() == list(range(len(keys)))
+    else:
+        assert company.rows.tolist() == expected

@@ -135,9 +135,10 @@ def in_column_1(change):
     return alter
 
 
-def three_digits(rows, _rng):
+def rounded(rows, digits):
+    """Numbers with so many significant digits."""
     size = np.where(rows == 0, 1.0, np.abs(rows))
-    power = 10.0 ** (2 - np.floor(np.log10(size)))
+    power = 10.0 ** (digits - 1 - np.floor(np.log10(size)))
     return np.round(rows * power) / power
 
 
@@ -147,7 +148,8 @@ def other_labels(rows, rng):
 
 ALTERATIONS = {
     "exact": lambda rows, _rng: rows,
-    "3 digits": three_digits,
+    "3 digits": lambda rows, _rng: rounded(rows, 3),
+    "2 digits": lambda rows, _rng: rounded(rows, 2),
     "column + 0.1": in_column_1(lambda column: column + 0.1),
     "column + 3 sd": in_column_1(lambda column: column + 3 * column.std()),
     "column x 1.8": in_column_1(lambda column: 1.8 * column),

@@ -76,8 +76,11 @@ def unlikely(
         share: The share of both together that agrees by chance, at most.
         tests: How many numbers are looked at in all.
     """
-    tail = binom.sf(agreeing - 1, agreeing + nearly, share)
-    return np.asarray((agreeing > 0) & (tail < FALSE_ALARMS / tests))
+    is_odd = agreeing >= fewest_unlikely(tests)  # of a thousand parties, hardly any
+    some = agreeing[is_odd]
+    tail = binom.sf(some - 1, some + nearly[is_odd], share[is_odd])
+    is_odd[is_odd] = tail < FALSE_ALARMS / tests
+    return is_odd
 
 
 def dependent(votes: FloatArray) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.audit.cells import GRIDS, CellKeys, Cells
+from fairpool.audit.cells import GRIDS, CellKeys, Cells, Keys
 from fairpool.audit.chance import (
     WIDENINGS,
     dependent,
@@ -20,7 +20,7 @@ from fairpool.audit.chance import (
     shares_of_labels,
     unlikely,
 )
-from fairpool.audit.occupied import Occupied, rows_in_company
+from fairpool.audit.occupied import Occupied, company_of
 from fairpool.audit.pooled_rows import Rows
 from fairpool.tables.arrays import FloatArray
 
@@ -78,9 +78,10 @@ def search(rows: Rows) -> Search:
         for cells in rows.grids(scaling):
             hunt.follow(cells, scaling)
     found = hunt.best()
+    explained = {(int(i), int(j)) for i, j in np.argwhere(np.triu(hunt.explained))}
     return Search(
         found=found,
-        explained=frozenset(hunt.explained - {*found}),
+        explained=frozenset(explained - {*found}),
         sorted_rows=hunt.sorted_rows,
     )
 
@@ -91,9 +92,11 @@ class _Hunt:
 
     rows: Rows
     suspicions: list[Suspicion] = field(default_factory=list)
-    explained: set[tuple[int, int]] = field(default_factory=set)
     repeating: set[int] = field(default_factory=set)
     sorted_rows: int = 0
+
+    def __post_init__(self) -> None:
+        self.explained = np.zeros((self.rows.n, self.rows.n), bool)
 
     def follow(self, cells: Cells, scaling: int) -> None:
         """From wide to fine grids, as long as anything is shared by chance."""
@@ -102,62 +105,64 @@ class _Hunt:
             left_outs += cells.varying
         # Rows that share no cell of a grid share none of a finer one: fewer and fewer are left.
         left = dict.fromkeys(left_outs, np.arange(len(self.rows.owner)))
+        judged: set[tuple[object, ...]] = set()
         for grid in range(GRIDS):
-            if not left:
-                return
             around = _Around(cells, grid, scaling)
             for left_out, rows in list(left.items()):
-                together = rows[rows_in_company(around.own.without(left_out)[rows])]
+                fine = around.own.without(left_out)
+                company = company_of(fine[rows])
                 self.sorted_rows += len(rows)
-                if not len(together) or self._judge(around, together, left_out):
-                    del left[left_out]
-                else:
-                    left[left_out] = together
+                together = rows[company.rows]
+                left[left_out] = together
+                # Finer grids do not part values with wide steps between them, as whole numbers.
+                signature = left_out, len(rows), company.cells, *around.wider_bits
+                if signature not in judged:
+                    occupied = self._occupied(fine, together)
+                    if self._is_settled(occupied, around, left_out):
+                        del left[left_out]
+                judged.add(signature)
 
-    def _judge(self, around: "_Around", together: NDArray[np.intp], left_out: int | None) -> bool:
-        """Compare rows that share cells with chance; whether finer grids tell nothing more."""
-        n = self.rows.n
-        fine = around.own.without(left_out)
-        self.sorted_rows += len(together)
-        few = Occupied.of(fine[together], self.rows.owner[together], n)
-        if few.agreeing().max() < fewest_unlikely(self.tests):
-            self._note_explained(few.agreeing(), np.zeros((n, n)), left_out)
-            return False  # in finer grids there may be more cells, each with fewer rows
-        occupied = Occupied.of(fine, self.rows.owner, n)
-        agreeing = occupied.agreeing()
+    def _occupied(self, fine: Keys, together: NDArray[np.intp]) -> Occupied:
+        """The cells of all rows, or of those that share cells, if these are too few to be odd."""
+        if not len(together):
+            return Occupied.of(fine[:0], self.rows.owner[:0], self.rows.n)
+        if len(together) < len(fine):
+            owner = self.rows.owner[together]
+            few = Occupied.of(fine[together], owner, self.rows.n)
+            self.sorted_rows += len(together)
+            if few.agreeing.max() < fewest_unlikely(self.tests):
+                return few
+        self.sorted_rows += len(fine)
+        return Occupied.of(fine, self.rows.owner, self.rows.n)
+
+    def _is_settled(self, occupied: Occupied, around: "_Around", left_out: int | None) -> bool:
+        """Compare cells that agree with chance; whether finer grids tell nothing more."""
+        agreeing = occupied.agreeing
+        if agreeing.max() < fewest_unlikely(self.tests):
+            if left_out is None:
+                self.explained &= agreeing == 0
+            return not agreeing.any()
         is_odd, by_chance = self._against_chance(occupied, around, left_out)
         if left_out is None:
             self.repeating |= {int(i) for i in np.flatnonzero(np.diag(is_odd))}
-        collapsed = np.isin(np.arange(n), list(self.repeating))
-        is_dependent = dependent(occupied.votes(collapsed))
-        np.fill_diagonal(is_dependent, True)
-        for i, j in np.argwhere(np.triu(agreeing)):
-            pair = int(i), int(j)
-            if is_odd[pair] and is_dependent[pair]:
-                suspicion = Suspicion(
-                    first=pair[0],
-                    second=pair[1],
-                    left_out=left_out,
-                    grid=around.grid,
-                    scaling=around.scaling,
-                    cells=float(agreeing[pair]),
-                    by_chance=float(by_chance[pair]),
-                )
-                self.suspicions.append(suspicion)
-        self._note_explained(agreeing, by_chance, left_out)
+            # The finest grid has the say.
+            self.explained[agreeing > 0] = (by_chance >= agreeing)[agreeing > 0]
         is_settled = is_odd & (by_chance <= CLEAN * agreeing)
-        return bool(is_settled[np.triu(agreeing) > 0].all())
-
-    def _note_explained(
-        self, agreeing: FloatArray, by_chance: FloatArray, left_out: int | None
-    ) -> None:
-        """Remember which agreement of whole rows chance explains; the finest grid has the say."""
-        if left_out is not None:
-            return
-        for i, j in np.argwhere(np.triu(agreeing)):
-            self.explained.discard((int(i), int(j)))
-            if by_chance[i, j] >= agreeing[i, j]:
-                self.explained.add((int(i), int(j)))
+        if is_odd.any():
+            collapsed = np.isin(np.arange(self.rows.n), list(self.repeating))
+            is_odd &= dependent(occupied.votes(collapsed)) | np.eye(self.rows.n, dtype=bool)
+        for i, j in np.argwhere(np.triu(is_odd)):
+            suspicion = Suspicion(
+                first=int(i),
+                second=int(j),
+                left_out=left_out,
+                grid=around.grid,
+                scaling=around.scaling,
+                cells=float(agreeing[i, j]),
+                by_chance=float(by_chance[i, j]),
+            )
+            self.suspicions.append(suspicion)
+        return bool(is_settled[agreeing > 0].all())
 
     @property
     def tests(self) -> int:
@@ -170,7 +175,7 @@ class _Hunt:
     ) -> tuple[NDArray[np.bool_], FloatArray]:
         """Whether chance does not explain what agrees, and how much it may explain [n, n]."""
         n = self.rows.n
-        agreeing = occupied.agreeing()
+        agreeing = occupied.agreeing
         is_odd = np.zeros((n, n), bool)
         by_chance = np.full((n, n), np.inf)
         for bits in around.widenings:
@@ -178,15 +183,17 @@ class _Hunt:
             nearly = occupied.nearly_agreeing(around.keys(bits).without(left_out))
             is_odd |= unlikely(agreeing, nearly, share, tests=self.tests)
             by_chance = np.minimum(by_chance, nearly * share / (1 - share))
-        places = around.cells.varying if left_out is None else []
-        for place in places:
+            self.sorted_rows += len(self.rows.owner)
+        if left_out is not None or (by_chance >= agreeing).all():
+            return is_odd, by_chance
+        for place in around.cells.varying:
             share = shares(*WIDENINGS[3], n)
             if place == len(self.rows.sketch) - 1:
                 share = shares_of_labels(around.own.part(place), n)
             nearly = occupied.nearly_agreeing(around.own.without(place))
             is_odd &= unlikely(agreeing, nearly, share, tests=self.tests)
             by_chance = np.maximum(by_chance, nearly * share / (1 - share))
-        self.sorted_rows += (1 + len(around.widenings) + len(places)) * len(self.rows.owner)
+            self.sorted_rows += len(self.rows.owner)
         return is_odd, by_chance
 
     def best(self) -> dict[tuple[int, int], Suspicion]:
@@ -225,6 +232,11 @@ class _Around:
         Eight times the widest cells are so wide that, of few rows, all lie in few of them.
         """
         return (3, 2) if self.grid == 0 else (3,)
+
+    @property
+    def wider_bits(self) -> tuple[int, ...]:
+        """How many bits the widest of them lose, per coordinate."""
+        return tuple(self.keys(3).bits.tolist())
 
     def keys(self, bits: int) -> CellKeys:
         """Cells that are wider by so many bits."""

@@ -1,6 +1,8 @@
 """Which parties have rows in which cells, and how many cells they have in common."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +10,10 @@ from scipy.sparse import coo_array, csr_array
 
 from fairpool.audit.cells import Keys
 from fairpool.tables.arrays import FloatArray
+
+CROWDED = 8
+"""Where more than one row of so many repeats a cell, looking for the others takes longer than it
+saves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +38,7 @@ class Occupied:
     def of(cls, keys: Keys, owner: NDArray[np.intp], n: int) -> "Occupied":
         """The cells that rows of these keys lie in [m]."""
         marked = _marked(keys, owner, n)
-        order = np.argsort(marked, kind="stable")
+        order = np.argsort(marked)  # in any order within a cell
         marked = marked[order]
         starts = np.flatnonzero(_is_new(marked))
         count = np.diff(np.append(starts, len(marked)))
@@ -45,6 +51,7 @@ class Occupied:
         """How many cells are occupied."""
         return int(self.cell[-1]) + 1 if len(self.cell) else 0
 
+    @cached_property
     def agreeing(self) -> FloatArray:
         """Cells with rows of both of two parties; of one party, cells with several rows [n, n]."""
         shared = self._shared(np.ones(len(self.cell)))
@@ -100,14 +107,25 @@ class Occupied:
         return votes
 
 
-def rows_in_company(keys: Keys) -> NDArray[np.intp]:
-    """The rows that share a cell with another."""
+class Company(NamedTuple):
+    """Rows that may share a cell with another, and how many cells all rows lie in."""
+
+    rows: NDArray[np.intp]
+    cells: int
+
+
+def company_of(keys: Keys) -> Company:
+    """The rows that share a cell with another; all rows, where most do."""
     ordered = np.sort(keys)
-    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    is_again = ordered[1:] == ordered[:-1]
+    again = ordered[1:][is_again]
+    cells = len(keys) - len(again)
+    if len(again) > len(keys) / CROWDED:
+        return Company(np.arange(len(keys)), cells)
     if not len(again):
-        return np.empty(0, np.intp)
+        return Company(np.empty(0, np.intp), cells)
     place = np.minimum(np.searchsorted(again, keys), len(again) - 1)
-    return np.flatnonzero(again[place] == keys)
+    return Company(np.flatnonzero(again[place] == keys), cells)
 
 
 def _bits(n: int) -> int:
