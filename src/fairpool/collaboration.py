@@ -26,6 +26,7 @@ from fairpool.report.plain import as_plain
 from fairpool.report.sentences import explain
 from fairpool.report.terminal import summary_of, table_of, text_of
 from fairpool.rewards import check_incentives
+from fairpool.rewards.discount import discounted
 from fairpool.rewards.scheme import SilentScheme
 from fairpool.tables.arrays import TINY, FloatArray, as_generator, read_only
 from fairpool.values import InformationGain
@@ -173,9 +174,7 @@ def collaboration_of(
     scheme = SilentScheme(game, phi)
     rewards = read_only(scheme.rewards(rho))
     if kept is not None:
-        # Nothing below v_i can be realised, so that only what a reward adds to it is weakened.
-        added = np.maximum(rewards - game.alone, 0.0)
-        rewards = read_only(np.where(kept < 1, game.alone + kept * added, rewards))
+        rewards = read_only(discounted(rewards, alone=game.alone, kept=kept))
     check_targets(game, rewards, scheme)
     realised = realise(
         game,

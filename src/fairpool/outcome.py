@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from fairpool.audit import (
     AgainstAlone,
     Uncheckable,
@@ -14,6 +16,7 @@ from fairpool.contributions import Contributions
 from fairpool.notes import Note, texts_of
 from fairpool.realisation import ModelReward
 from fairpool.rewards import RewardScheme
+from fairpool.rewards.discount import discounted
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain
 from fairpool.verdicts import Verdicts
@@ -79,4 +82,17 @@ class Outcome:
     @cached_property
     def reward_intervals(self) -> FloatArray:
         """Where the rewards of exact contributions lie [n, 2], see `RewardScheme`."""
-        return self.scheme.reward_intervals(self.asked)
+        intervals = self.scheme.reward_intervals(self.asked)
+        if self.kept is None:
+            return intervals
+        ends = [
+            discounted(intervals[:, end], alone=self.game.alone, kept=self.kept) for end in (0, 1)
+        ]
+        return np.column_stack(ends)
+
+    def rewards_at(self, rho: float) -> FloatArray:
+        """What another rho would give [n]."""
+        rewards = self.scheme.rewards(rho)
+        if self.kept is None:
+            return rewards
+        return discounted(rewards, alone=self.game.alone, kept=self.kept)

@@ -45,7 +45,7 @@ def test_orders_give_interactions_on_average(monkeypatch, later):
     n = 6
     table = np.random.default_rng(1).standard_normal(2**n)
     exact = AgreementWeights.of(n, np.random.default_rng(0)).pairs(table)
-    monkeypatch.setattr(agreement_weights, "EXACT_LIMIT", 0)
+    monkeypatch.setattr(agreement_weights, "ALL_COALITIONS", 0)
     monkeypatch.setattr(agreement_weights, "MOST_LATER", later)
     monkeypatch.setattr(agreement_weights, "EVALUATIONS", 100_000)
     rng = np.random.default_rng(2)

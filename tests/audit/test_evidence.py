@@ -1,10 +1,13 @@
 """What labels say of each party: against simulation, on honest parties and on altered ones."""
 
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
+from fairpool.audit import agreement
 from fairpool.audit.agreement import agreement_of
 from fairpool.audit.evidence import LabelVerdict
 from fairpool.audit.evidence_notes import NOTHING_IN_COMMON, evidence_notes
@@ -26,8 +29,9 @@ def verdicts(evidence):
 
 
 @pytest.mark.parametrize("name", ["gp", "sparse", "blr-prior", "blr-wide", "network"])
-def test_what_is_expected_is_the_mean_of_labels_from_the_model(name):
+def test_what_is_expected_is_the_mean_of_labels_from_the_model(name, monkeypatch):
     """The closed form against simulated labels, through every kind of model."""
+    monkeypatch.setattr(agreement, "CLEARLY", 10**9)  # so that all simulations are made
     parties = make_parties([14, 9, 11], 3)
     space = fp.EvidenceGain(MODELS[name], parties).space
     found = agreement_of(space, (0, 1, 2), rng=np.random.default_rng(0), simulations=20_000)
@@ -126,6 +130,88 @@ def test_where_nothing_is_in_common_nobody_can_be_found_out_and_that_is_said():
     assert not found.comparable
     assert [note.code for note in evidence_notes(found, "warn")] == [NOTHING_IN_COMMON]
     assert judged(honest(rng), rng=rng).comparable
+
+
+def drawn_collaboration(rng, *, n, rows):
+    """Labels exactly from a linear model."""
+    model = fp.BayesianLinearRegression(0.5, bias=False)
+    w = rng.standard_normal(4)
+    parties = []
+    for i in range(n):
+        X = rng.standard_normal((rows, 4))
+        y = X @ w + np.sqrt(0.5) * rng.standard_normal(rows)
+        parties.append(fp.Party(f"p{i}", X, y))
+    return model, parties
+
+
+def test_honest_parties_are_named_as_rarely_as_promised():
+    """Any of them, in either way, where all are honest and the model holds."""
+    named = 0
+    for run in range(400):
+        rng = np.random.default_rng(run)
+        model, parties = drawn_collaboration(rng, n=3, rows=30)
+        found = fp.judge_evidence(
+            fp.EvidenceGain(model, parties), level=0.05, rng=rng, simulations=250
+        )
+        accused = (LabelVerdict.HARMS, LabelVerdict.NOISY, LabelVerdict.DISPUTED)
+        named += any(verdict in accused for verdict in verdicts(found))
+    assert named <= 32  # 5% of 400 is 20; more than 32 by chance in 0.5%
+    assert named >= 5
+
+
+def test_who_has_nothing_in_common_with_anybody_is_not_accused_by_rounding():
+    rng = np.random.default_rng(0)
+    model = fp.GaussianProcess(1.0 * RBF(1.0), 0.1)
+    for _ in range(4):
+        parties = []
+        for i, middle in enumerate((0, 0, 1000)):
+            X = middle + rng.standard_normal((15, 1))
+            parties.append(fp.Party(f"p{i}", X, 1000 * np.sin(X[:, 0])))
+        found = fp.judge_evidence(fp.EvidenceGain(model, parties), rng=rng, simulations=250)
+        assert found.parties[2].verdict == LabelVerdict.NO_EVIDENCE
+        assert found.parties[2].z == 0
+
+
+def test_one_of_two_who_is_only_noisier_is_not_disputed():
+    noisy = 0
+    for run in range(10):
+        rng = np.random.default_rng(run)
+        model, parties = drawn_collaboration(rng, n=2, rows=60)
+        y = parties[1].y + 2 * rng.standard_normal(60)  # nine times the noise variance
+        parties[1] = fp.Party("p1", parties[1].X, y)
+        found = fp.judge_evidence(fp.EvidenceGain(model, parties), rng=rng, simulations=250)
+        assert LabelVerdict.DISPUTED not in verdicts(found)
+        noisy += verdicts(found)[1] == LabelVerdict.NOISY
+    assert noisy >= 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"level": 5}, "level 5 is no chance; give a number between 0 and 1"),
+        ({"level": 0.01, "simulations": 50}, "50 simulations cannot tell a chance of 0.01; give"),
+        ({"simulations": 0}, "simulations 0"),
+    ],
+)
+def test_settings_that_could_name_nobody_are_refused(settings, text):
+    model, parties = drawn_collaboration(np.random.default_rng(0), n=3, rows=10)
+    with pytest.raises(ValueError, match=text):
+        fp.judge_evidence(fp.EvidenceGain(model, parties), **settings)
+
+
+@pytest.mark.parametrize("executor", [ThreadPoolExecutor, ProcessPoolExecutor])
+@pytest.mark.parametrize("kind", ["weights", "kernel"])
+def test_workers_judge_alike(executor, kind):
+    model, parties = drawn_collaboration(np.random.default_rng(0), n=4, rows=20)
+    if kind == "kernel":
+        model = fp.GaussianProcess(1.0 * RBF(3.0), 0.5)
+    game = fp.EvidenceGain(model, parties)
+    here = fp.judge_evidence(game, rng=1, simulations=250)
+    with executor(2) as workers:
+        there = fp.judge_evidence(game, rng=1, simulations=250, executor=workers)
+    assert verdicts(here) == verdicts(there)
+    for one, other in zip(here.parties, there.parties, strict=True):
+        assert one.z == pytest.approx(other.z)
 
 
 @pytest.mark.parametrize("factor", [0.25, 1.0, 4.0])

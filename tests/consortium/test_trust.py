@@ -8,7 +8,7 @@ import pytest
 from fairpool.audit.evidence_notes import HARMS
 from fairpool.consortium.learning import FEWEST_LEARNED_FROM, learn
 from fairpool.consortium.output import render
-from tests.support.cheating import NAME, nine_far_rows, project
+from tests.support.cheating import NAME, nine_far_rows, project, read
 from tests.support.collaborations import SHAPES
 from tests.support.collaborations import honest as honest_rows
 from tests.support.projects import fairpool, finished_run, prepared
@@ -121,6 +121,9 @@ def test_a_discount_leaves_a_liar_with_what_it_has_alone(tmp_path):
     assert after.models[1].value == pytest.approx(after.rewards[1])
     letter = render(less, known_noise=True)["parties/Hospital-B/letter.html"].decode()
     assert "you receive 0%" in letter
+    # What another rho would give is discounted, too.
+    np.testing.assert_allclose(after.rewards_at(after.rho), after.rewards)
+    np.testing.assert_allclose(after.reward_intervals[:, 0], after.rewards)
     assert "keeps 0%" in after.explain()[1]
 
 
@@ -163,6 +166,15 @@ def test_a_liar_can_be_left_out_and_everything_is_as_without_it(tmp_path):
     result = json.loads(files["operator/result.json"])
     assert result["left_out"][0]["name"] == NAME
     assert "left out" in files["operator/report.html"].decode()
+
+
+def test_without_a_party_columns_that_it_alone_lacked_are_used(tmp_path):
+    folder = project(tmp_path / "p", "random labels", 'on_harm = "exclude"')
+    table = read(folder / "hospital_b.csv").drop(columns=["s6"])
+    table.to_csv(folder / "hospital_b.csv", index=False)
+    run = finished_run(folder)
+    assert run.collaboration.game.names == ("Hospital A", "Hospital C")
+    assert "s6" in [column.name for column in run.preparation.encoding.columns]
 
 
 def test_a_run_can_stop_before_anything_is_released(tmp_path):

@@ -19,11 +19,20 @@ from fairpool.compute.workers import Workers, as_workers, no_progress
 from fairpool.information import Explained, LabelledSpace
 from fairpool.tables.arrays import FloatArray
 
-SIMULATIONS = 2000
-"""Sets of labels drawn from the model."""
+FIRST_SIMULATIONS = 250
+"""Sets of labels drawn from the model at first, and .."""
 
-PURE_NOISE_SIMULATIONS = 500
+SIMULATIONS = 1000
+""".. in all, where the first ones leave it open."""
+
+CLEARLY = 10
+"""Where so many of the first ones are as low as the parties' own, there is nothing to find."""
+
+PURE_NOISE_SIMULATIONS = 200
 """Sets of labels in which one party's are noise, for each party."""
+
+LEAST_DEVIATION = 1e-8
+"""As a share of the largest log evidence: an agreement that varies less is nothing but rounding."""
 
 LEVEL = 0.01
 """The chance that any honest party is said to disagree, where the model holds."""
@@ -61,7 +70,10 @@ class Agreement:
 
     @cached_property
     def z(self) -> FloatArray:
-        """How many deviations each party's agreement is from what is expected [k]."""
+        """How many deviations each party's agreement is from what is expected [k].
+
+        0 of a party that has nothing in common with anybody.
+        """
         return (self.phi - self.expected) / self.deviation
 
     @cached_property
@@ -71,13 +83,23 @@ class Agreement:
         return np.asarray(z.min(axis=0))
 
     @property
+    def shares(self) -> FloatArray:
+        """Of the agreement that is expected, how much there is [k], from 0 to 1."""
+        least = np.finfo(float).tiny
+        return np.clip(self.phi / np.maximum(self.expected, least), 0.0, 1.0)
+
+    @property
+    def as_low(self) -> int:
+        """In how many simulations some party is as low as the lowest here."""
+        return int((self._lowest_drawn <= self.z.min()).sum())
+
+    @property
     def chance(self) -> float:
         """How likely the lowest z of honest parties is as low as here, whichever party it is.
 
         Parties depend on each other, and no distribution is assumed: that of the lowest is drawn.
         """
-        as_low = int((self._lowest_drawn <= self.z.min()).sum())
-        return (1 + as_low) / (1 + len(self._lowest_drawn))
+        return (1 + self.as_low) / (1 + len(self._lowest_drawn))
 
 
 def agreement_of(
@@ -101,20 +123,54 @@ def agreement_of(
     some = space.of_parties(np.array(parties))
     weights = AgreementWeights.of(some.n, rng)
     explained = _explained(some, weights, workers)
-    expected = weights.of_parties @ -explained.v
-    fits = some.fits(weights.S, some.drawn(simulations, rng), workers)
-    drawn = weights.of_parties @ (fits - explained.v[:, None])
-    # About the mean that is known, not about the one that happened to be drawn.
-    deviation = np.sqrt(np.square(drawn - expected[:, None]).mean(axis=1))
-    return Agreement(
+    known = _Known(
         parties=parties,
         phi=weights.of_parties @ explained.log_evidence,
-        expected=expected,
-        deviation=deviation,
-        drawn=drawn,
+        expected=weights.of_parties @ -explained.v,
         pairs=weights.pairs(explained.log_evidence),
         expected_pairs=weights.pairs(-explained.v),
+        least_deviation=LEAST_DEVIATION * (1 + float(np.abs(explained.log_evidence).max())),
     )
+    drawn = np.empty((some.n, 0))
+    for count in (min(FIRST_SIMULATIONS, simulations), simulations - FIRST_SIMULATIONS):
+        if count <= 0:
+            break
+        fits = some.weighted_fits(
+            weights.S, some.drawn(count, rng), weights=weights.of_parties, executor=workers
+        )
+        drawn = np.concatenate([drawn, fits + known.expected[:, None]], axis=1)
+        agreement = known.beside(drawn)
+        # Labels that are as ordinary as this need no more simulations to say so.
+        if agreement.as_low >= CLEARLY:
+            break
+    return agreement
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Known:
+    """What is known of an agreement before anything is drawn; see `Agreement`."""
+
+    parties: tuple[int, ...]
+    phi: FloatArray
+    expected: FloatArray
+    pairs: FloatArray
+    expected_pairs: FloatArray
+    least_deviation: float
+
+    def beside(self, drawn: FloatArray) -> Agreement:
+        """Beside what was drawn [k, simulations]."""
+        # About the mean that is known, not about the one that happened to be drawn.
+        deviation = np.sqrt(np.square(drawn - self.expected[:, None]).mean(axis=1))
+        rounding = deviation <= self.least_deviation
+        return Agreement(
+            parties=self.parties,
+            phi=np.where(rounding, self.expected, self.phi),
+            expected=self.expected,
+            deviation=np.where(rounding, 1.0, deviation),
+            drawn=np.where(rounding[:, None], self.expected[:, None], drawn),
+            pairs=self.pairs,
+            expected_pairs=self.expected_pairs,
+        )
 
 
 def helping(
@@ -142,12 +198,13 @@ def helping(
     found = []
     for place, party in enumerate(parties):
         of_party = _dense(weights.of_parties[[place]])
-        # What has not the party in it, or does not count, is the same whatever its labels are.
+        # Coalitions without the party, or that do not count, are the same whatever its labels are.
         changed = weights.S[:, place] & (of_party != 0)
         same = float(of_party[~changed] @ explained.log_evidence[~changed])
         labels = some.with_pure_noise(place, PURE_NOISE_SIMULATIONS, rng)
-        fits = some.fits(weights.S[changed], labels, workers)
-        of_noise = same + of_party[changed] @ (fits - explained.v[changed, None])
+        counts = of_party[None, changed]
+        fits = some.weighted_fits(weights.S[changed], labels, weights=counts, executor=workers)
+        of_noise = same + fits[0] - float(counts[0] @ explained.v[changed])
         if phi[place] > np.quantile(of_noise, HELPS):
             found.append(party)
     return frozenset(found)

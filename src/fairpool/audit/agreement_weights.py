@@ -6,9 +6,10 @@ The Shapley value of the evidence game is a sum of Shapley interaction indices o
     D_ij(S) = l(S + i + j) - l(S + i) - l(S + j) + l(S),   w_s = s! (n - 2 - s)! / (n - 1)!
 
 since in j's own term, l(C + j) - l(C - j) - l(j), j is a null player, and what i adds to it is
-D_ij. Up to 16 parties all coalitions are summed over. Beyond, some orders in which the parties
+D_ij. Up to 12 parties all coalitions are summed over. Beyond, some orders in which the parties
 could join are: with S those before i, and j any that comes later, each order has one D_ij(S) for
-every pair, and S is smaller than it should be on average, which weights make good.
+every pair, and S is smaller than it should be on average, which weights make good. What is tested
+is then the sum that is drawn, of the labels as of simulated ones, so that the test holds as well.
 """
 
 from dataclasses import dataclass, field
@@ -21,9 +22,11 @@ from scipy.sparse import csr_array
 
 from fairpool.coalitions import sizes
 from fairpool.tables.arrays import FloatArray
-from fairpool.values import EXACT_LIMIT
 
-EVALUATIONS = 4000
+ALL_COALITIONS = 12
+"""Up to this many parties, all coalitions are looked at."""
+
+EVALUATIONS = 1500
 """About so many coalitions are looked at where there are too many to look at all."""
 
 FEWEST_ORDERS = 2
@@ -50,7 +53,7 @@ class AgreementWeights:
     @classmethod
     def of(cls, n: int, rng: np.random.Generator) -> "AgreementWeights":
         """For n parties, two at least: exactly, or by a sample of orders."""
-        if n <= EXACT_LIMIT:
+        if n <= ALL_COALITIONS:
             S = (np.arange(1 << n)[:, None] >> np.arange(n) & 1).astype(bool)
             of_pairs: Any = _exact(S)
         else:
@@ -69,7 +72,7 @@ class AgreementWeights:
     def counts_all(self) -> bool:
         """Whether these are all coalitions, in the order of their bitmasks."""
         coalitions, n = self.S.shape
-        return bool(n <= EXACT_LIMIT and coalitions == 1 << n)
+        return bool(n <= ALL_COALITIONS and coalitions == 1 << n)
 
     def pairs(self, log_evidence: FloatArray) -> FloatArray:
         """I_ij [n, n], 0 on the diagonal, from l of the coalitions [N]."""
@@ -102,9 +105,9 @@ def _orders(n: int, rng: np.random.Generator) -> list[NDArray[np.intp]]:
     return [*drawn, *(order[::-1] for order in drawn)]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _AlongOrders:
-    """The coalitions along some orders; it is added to, and finished once.
+    """The coalitions along some orders. It is not frozen: it is added to, and finished once.
 
     Attributes:
         n: The number of parties.

@@ -14,14 +14,17 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from enum import StrEnum
+from math import ceil
 
 import numpy as np
 
 from fairpool.audit.agreement import LEVEL, SIMULATIONS, Agreement, agreement_of, helping
+from fairpool.audit.agreement_weights import ALL_COALITIONS
 from fairpool.audit.setting_aside import Judged, set_aside
 from fairpool.compute.workers import Workers, as_workers
+from fairpool.errors import GameError, shown
 from fairpool.information import LabelledSpace
-from fairpool.tables.arrays import FloatArray, as_generator
+from fairpool.tables.arrays import FloatArray, as_count, as_generator
 from fairpool.values import EvidenceGain
 
 LEAST_IN_COMMON = 0.5
@@ -56,6 +59,8 @@ class PartyEvidence:
         z: How many deviations its agreement is from that, among the parties that it was judged
             with: the lower of the two, with the model's noise and with its own.
         noise_factor: How many times the model's noise variance its labels have, by themselves.
+        share: Of the agreement that honest labels would have, with its own noise and among those
+            that it was judged with last, from 0 to 1.
         chance: How likely any of some honest parties is so low; 1 where it was not the lowest.
     """
 
@@ -65,6 +70,7 @@ class PartyEvidence:
     expected: float
     z: float
     noise_factor: float
+    share: float = 1.0
     chance: float = 1.0
 
 
@@ -76,13 +82,16 @@ class Evidence:
         parties: In the parties' order.
         pairs: How well i's data predicts j's labels [n, n], in nats; symmetric.
         expected_pairs: What the model makes one expect of honest labels.
-        level: The chance that any honest party is said to harm, where the model holds.
+        level: The chance that any party is named where all are honest, and the model holds.
+        exact: Whether phi and pairs are exact; otherwise they are estimates, by some orders in
+            which the parties could join.
     """
 
     parties: tuple[PartyEvidence, ...]
     pairs: FloatArray
     expected_pairs: FloatArray
     level: float
+    exact: bool = True
 
     @property
     def comparable(self) -> bool:
@@ -118,75 +127,110 @@ def judge_evidence(
 
     Args:
         game: The parties' evidence.
-        level: The chance that any honest party is said to harm, where the model holds.
+        level: The chance that any party is named where all are honest, and the model holds.
         rng: Seed or generator of the simulations.
-        simulations: How many sets of labels are drawn from the model, each time.
+        simulations: How many sets of labels are drawn from the model at most, each time.
         executor: Who does the work.
     """
+    _refuse_settings(level, simulations)
     rng = as_generator(rng)
     workers = as_workers(executor)
     space = game.space
-    n = space.n
-    alone = space.explained_by(np.eye(n, dtype=bool)).v
+    alone = space.explained_by(np.eye(space.n, dtype=bool)).v
     telling = tuple(np.flatnonzero(alone > 0).tolist())
-    factors = space.noise_factors()
+    factors = np.where(alone > 0, space.noise_factors(), 1.0)
     if len(telling) < 2:
         return _nothing_to_compare(game.names, telling, factors=factors, level=level)
 
     def agreement(of: LabelledSpace, parties: tuple[int, ...]) -> Agreement:
         return agreement_of(of, parties, rng=rng, simulations=simulations, executor=workers)
 
-    common = set_aside(space, telling, level=level, agreement=agreement)
-    own = set_aside(space.with_noise(factors), telling, level=level, agreement=agreement)
+    # Two ways to be named: each has half of the chance.
+    common = set_aside(space, telling, level=level / 2, agreement=agreement)
+    own = set_aside(space.with_noise(factors), telling, level=level / 2, agreement=agreement)
+    twice = _Twice(common=common, own=own, factors=factors)
     helpful = helping(space, own.left, rng=rng, executor=workers)
     parties = []
     for i, name in enumerate(game.names):
         if i in telling:
-            place = telling.index(i)
-            parties.append(
-                PartyEvidence(
-                    party=name,
-                    verdict=_verdict(
-                        i, common=common, own=own, helpful=helpful, noise_factor=factors[i]
-                    ),
-                    phi=float(common.first.phi[place]),
-                    expected=float(common.first.expected[place]),
-                    z=min(common.z[i], own.z[i]),
-                    chance=min(common.chance.get(i, 1.0), own.chance.get(i, 1.0)),
-                    noise_factor=float(factors[i]),
-                )
-            )
+            parties.append(twice.party(i, name, helpful))
         else:
             parties.append(_unjudged(name, LabelVerdict.NO_DATA, noise_factor=float(factors[i])))
     return Evidence(
         parties=tuple(parties),
-        pairs=_for_all(common.first.pairs, telling, n),
-        expected_pairs=_for_all(common.first.expected_pairs, telling, n),
+        pairs=_for_all(common.first.pairs, telling, space.n),
+        expected_pairs=_for_all(common.first.expected_pairs, telling, space.n),
         level=level,
+        exact=len(telling) <= ALL_COALITIONS,
     )
 
 
-def _verdict(
-    i: int, *, common: Judged, own: Judged, helpful: frozenset[int], noise_factor: float
-) -> LabelVerdict:
-    if i in own.set_aside:
-        return LabelVerdict.HARMS
-    if i in _disputed(common, own):
-        return LabelVerdict.DISPUTED
-    if i in common.set_aside:
-        return LabelVerdict.NOISY if noise_factor > 1 else LabelVerdict.HARMS
-    # Labels of pure noise agree a little where hyperparameters were learned from them.
-    if i in helpful and own.z[i] > LEAST_Z_TO_HELP:
-        return LabelVerdict.HELPS
-    return LabelVerdict.NO_EVIDENCE
+def _refuse_settings(level: float, simulations: int) -> None:
+    """Refuse what could name nobody, or is no chance."""
+    if not 0 < level < 1:
+        raise GameError(f"level {shown(level)} is no chance; give a number between 0 and 1")
+    fewest = ceil(2 / level)
+    if as_count(simulations, "simulations", 1) < fewest:
+        raise GameError(
+            f"{simulations} simulations cannot tell a chance of {level:g}; give at least {fewest}"
+        )
 
 
-def _disputed(common: Judged, own: Judged) -> frozenset[int]:
-    """Two who disagree, with their own noise or else with everybody's; always both or none."""
-    if own.disputed:
-        return own.disputed
-    # Where one of them harms anyway, there is no question which of them is right.
-    return frozenset() if common.disputed & own.set_aside else common.disputed
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Twice:
+    """The parties judged with everybody's noise and with their own.
+
+    Attributes:
+        common: With the noise variance that everybody is taken to have.
+        own: With each party's own.
+        factors: How many times noisier each is than it is taken to be [n].
+    """
+
+    common: Judged
+    own: Judged
+    factors: FloatArray
+
+    def party(self, i: int, name: str, helpful: frozenset[int]) -> PartyEvidence:
+        """What is said of party i."""
+        place = self.common.first.parties.index(i)
+        chance = 2 * min(self.common.chance.get(i, 1.0), self.own.chance.get(i, 1.0))
+        return PartyEvidence(
+            party=name,
+            verdict=self._verdict(i, helpful),
+            phi=float(self.common.first.phi[place]),
+            expected=float(self.common.first.expected[place]),
+            z=min(self.common.z[i], self.own.z[i]),
+            chance=min(chance, 1.0),
+            share=self.own.share[i],
+            noise_factor=float(self.factors[i]),
+        )
+
+    def _verdict(self, i: int, helpful: frozenset[int]) -> LabelVerdict:
+        if i in self.own.set_aside:
+            return LabelVerdict.HARMS
+        if i in self._disputed:
+            return LabelVerdict.DISPUTED
+        if i in self.common.set_aside or i in self.common.disputed:
+            # With its own noise it agrees: it is noisier than it is taken to be.
+            if self.factors[i] > 1:
+                return LabelVerdict.NOISY
+            if i in self.common.set_aside:
+                return LabelVerdict.HARMS
+        # Labels of pure noise agree a little where hyperparameters were learned from them.
+        if i in helpful and self.own.z[i] > LEAST_Z_TO_HELP:
+            return LabelVerdict.HELPS
+        return LabelVerdict.NO_EVIDENCE
+
+    @property
+    def _disputed(self) -> frozenset[int]:
+        """Two who disagree, with their own noise or else with everybody's; always both or none."""
+        if self.own.disputed:
+            return self.own.disputed
+        explained = any(self.factors[i] > 1 for i in self.common.disputed)
+        # Where one of them harms anyway, there is no question which of them is right.
+        if explained or self.common.disputed & self.own.set_aside:
+            return frozenset()
+        return self.common.disputed
 
 
 def _unjudged(name: str, verdict: LabelVerdict, *, noise_factor: float) -> PartyEvidence:

@@ -18,7 +18,7 @@ NOTHING_IN_COMMON = "nothing in common"
 MAY_BE = "they may be wrong, measured differently, or truly different"
 
 DONE = {
-    "warn": "its reward is as ever",
+    "warn": "its reward is unchanged",
     "discount": "its reward is discounted",
     "exclude": "its data are left out, and everything is computed without them",
     "stop": "nothing is released",
@@ -30,18 +30,28 @@ def harm_in_words(found: PartyEvidence) -> str:
     """That a party's labels do not agree with the others', and in which numbers."""
     return (
         f'the labels of "{found.party}" do not agree with what the others\' data predict'
-        f" (evidence {found.phi:.1f} nats, where honest labels have {found.expected:.1f};"
-        f" {-found.z:.1f} deviations below, chance {in_words(found.chance)}): {MAY_BE}"
+        f" (their agreement is {-found.z:.1f} deviations below that of honest labels, by chance in"
+        f" {in_words(found.chance)} of cases): {MAY_BE}"
+    )
+
+
+def dispute_in_words(evidence: Evidence) -> str:
+    """That two parties' labels do not agree; nobody is accused."""
+    first, second = (evidence.parties[i] for i in evidence.disputed)
+    return (
+        f'the labels of "{first.party}" and "{second.party}" do not agree with each other (by'
+        f" chance in {in_words(first.chance)} of cases), and no third party can tell which of them"
+        f" are right: {MAY_BE}"
     )
 
 
 def in_words(chance: float) -> str:
     """A chance, which simulations bound from below.
 
-    >>> in_words(0.004), in_words(0.0005)
-    ('0.4%', 'at most 0.1%')
+    >>> in_words(0.004), in_words(0.002)
+    ('0.4%', 'at most 0.2%')
     """
-    return f"{chance:.1%}" if chance >= 0.0015 else "at most 0.1%"
+    return f"{chance:.1%}" if chance >= 0.003 else "at most 0.2%"
 
 
 def evidence_notes(evidence: Evidence, on_harm: str) -> Iterator[Note]:
@@ -59,13 +69,7 @@ def evidence_notes(evidence: Evidence, on_harm: str) -> Iterator[Note]:
             )
             yield Note(code=NOISY, party=found.party, text=text)
     if evidence.disputed:
-        first, second = (evidence.parties[i] for i in evidence.disputed)
-        text = (
-            f'the labels of "{first.party}" and "{second.party}" do not agree with each other'
-            f" (chance {in_words(first.chance)}), and no third party can tell which of them are"
-            f" right: {MAY_BE}"
-        )
-        yield Note(code=DISPUTED, text=text)
+        yield Note(code=DISPUTED, text=dispute_in_words(evidence))
     if not evidence.comparable:
         text = (
             "by the model that was learned, no party's data tell anything about another's labels,"

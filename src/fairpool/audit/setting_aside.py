@@ -20,6 +20,8 @@ class Judged:
     Attributes:
         first: How all of them agree.
         z: Of each party, when it was judged last.
+        share: Of each party, when it was judged last: its agreement over that of honest labels,
+            from 0 to 1.
         chance: Of each party that was set aside or is disputed, how likely honest parties are so.
         set_aside: Who was set aside.
         disputed: Two that were left and disagree: which of them is right, nobody can tell.
@@ -28,6 +30,7 @@ class Judged:
 
     first: Agreement
     z: dict[int, float]
+    share: dict[int, float]
     chance: dict[int, float]
     set_aside: frozenset[int]
     disputed: frozenset[int]
@@ -53,9 +56,11 @@ def set_aside(
     now = first
     left = parties
     z: dict[int, float] = {}
+    share: dict[int, float] = {}
     chance: dict[int, float] = {}
     while True:
         z.update(zip(left, now.z.tolist(), strict=True))
+        share.update(zip(left, now.shares.tolist(), strict=True))
         if now.chance > level:
             disputed: frozenset[int] = frozenset()
             break
@@ -70,6 +75,7 @@ def set_aside(
     return Judged(
         first=first,
         z=z,
+        share=share,
         chance=chance,
         set_aside=frozenset(parties) - frozenset(left),
         disputed=disputed,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairpool.audit import Evidence, LabelVerdict, PartyEvidence, judge_evidence
-from fairpool.audit.evidence_notes import evidence_notes, harm_in_words
+from fairpool.audit import Evidence, PartyEvidence, judge_evidence
+from fairpool.audit.evidence_notes import dispute_in_words, evidence_notes, harm_in_words
 from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import Learning, learn
 from fairpool.consortium.preparation import leave_out
@@ -71,19 +71,15 @@ class Judgement:
     def kept(self) -> FloatArray | None:
         """How much each party keeps of what a reward adds to its own data [n]; None: all.
 
-        Where the operator chose to discount: phi'' over what is expected of honest labels, from 0
-        to 1, of parties that harm.
+        Where the operator chose to discount: of a party that harms, its agreement over that of
+        honest labels.
         """
         rewards = self.learning.preparation.configuration.rewards
         if rewards.on_harm != "discount" or not self.evidence.harmful:
             return None
         kept = np.ones(len(self.evidence.parties))
         for i in self.evidence.harmful:
-            found = self.evidence.parties[i]
-            if found.expected > 0:
-                kept[i] = np.clip(found.phi / found.expected, 0.0, 1.0)
-            else:
-                kept[i] = 0.0
+            kept[i] = self.evidence.parties[i].share
         return kept
 
 
@@ -114,7 +110,7 @@ def judge(learning: Learning, workers: Workers) -> Judgement:
             found = judgement.evidence.parties[i]
             left_out.append(LeftOut(evidence=found, survey=survey, rows=judgement.game.rows[i]))
         names = {judgement.evidence.parties[i].party for i in harmful}
-        learning = learn(leave_out(learning.preparation, names), workers)
+        learning = learn(leave_out(learning.preparation, names, workers), workers)
 
 
 def _judge_once(learning: Learning, workers: Workers) -> Judgement:
@@ -132,7 +128,7 @@ def _judge_once(learning: Learning, workers: Workers) -> Judgement:
     rewards = learning.preparation.configuration.rewards
     workers.progress("comparing labels")
     evidence = judge_evidence(
-        evidence_game, level=rewards.false_alarms, rng=SEED, executor=replace_checkpoint(workers)
+        evidence_game, level=rewards.false_alarms, rng=SEED, executor=without_checkpoint(workers)
     )
     return Judgement(
         learning=learning,
@@ -146,10 +142,10 @@ def _judge_once(learning: Learning, workers: Workers) -> Judgement:
 
 def valuers_of(workers: Workers, parties: int) -> Workers:
     """The workers, who keep values on disk only where computing them takes longer than that."""
-    return workers if parties >= FEWEST_KEPT else replace_checkpoint(workers)
+    return workers if parties >= FEWEST_KEPT else without_checkpoint(workers)
 
 
-def replace_checkpoint(workers: Workers) -> Workers:
+def without_checkpoint(workers: Workers) -> Workers:
     """The same workers, who keep nothing on disk."""
     return replace(workers, checkpoint=None)
 
@@ -175,8 +171,9 @@ def _summaries(
 
 def _refuse_harm(evidence: Evidence) -> None:
     """Stop before anything is released, where labels do not agree."""
-    disagreeing = (LabelVerdict.HARMS, LabelVerdict.DISPUTED)
-    problems = [harm_in_words(one) for one in evidence.parties if one.verdict in disagreeing]
+    problems = [harm_in_words(evidence.parties[i]) for i in evidence.harmful]
+    if evidence.disputed:
+        problems.append(dispute_in_words(evidence))
     if problems:
         remedy = 'correct or leave out the data, or set [rewards] on_harm = "warn"'
         raise DataError(*[f"{problem}; {remedy}" for problem in problems])

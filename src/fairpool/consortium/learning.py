@@ -109,8 +109,12 @@ def _refuse_repeated_rows(
         return
     encoding = preparation.encoding
     features = built.model.whitened_features(np.zeros((0, len(encoding.features))))
-    # Of a large party the sample alone is looked at: it is larger than any model needs.
-    distinct = {party.name: len(np.unique(party.X, axis=0)) for party in parties if len(party)}
+    distinct = {}
+    for party, survey in zip(parties, preparation.parties, strict=True):
+        if len(party):
+            # Of a large party a sample is looked at, which stands for all.
+            share = len(np.unique(party.X, axis=0)) / len(party)
+            distinct[party.name] = round(share * survey.rows)
     exposure = Exposure(
         rows=distinct,
         releases=dict.fromkeys(distinct, rewards.files_together(len(parties))),

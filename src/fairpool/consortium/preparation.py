@@ -66,7 +66,7 @@ class Preparation:
         test: The test data, if any.
         table: Every column that is used, at every party.
         notes: What the operator should know.
-        examination: What was seen, of which all this was made.
+        file: The configuration's file.
     """
 
     request: RunRequest
@@ -80,7 +80,7 @@ class Preparation:
     test: Survey | None
     table: tuple[ColumnSummary, ...]
     notes: tuple[Note, ...]
-    examination: "Examination"
+    file: ConfigurationFile
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -135,6 +135,12 @@ def examine(request: RunRequest, workers: Workers | None = None) -> Examination:
     workers = workers or Workers()
     file = read_configuration(request.configuration)
     folder = _folder_of(request.configuration, workers)
+    return _examined(request, folder, file, workers)
+
+
+def _examined(
+    request: RunRequest, folder: Path, file: ConfigurationFile, workers: Workers
+) -> Examination:
     findings = _look_at_everything(file.configuration, folder, workers)
     names = {_owner(party.name): party.name for party in file.configuration.parties}
     by_name = {names.get(owner, owner): seen for owner, seen in findings.surveys.items()}
@@ -188,28 +194,26 @@ def conclude(examination: Examination) -> Preparation:
         test=surveys.get(TEST),
         table=examination.table,
         notes=tuple(notes),
-        examination=examination,
+        file=file,
     )
 
 
-def leave_out(preparation: Preparation, names: set[str]) -> Preparation:
-    """The same without some parties: scaling, levels and features are fixed again.
+def leave_out(preparation: Preparation, names: set[str], workers: Workers) -> Preparation:
+    """The same without some parties: all is looked at again, as if they had never been there.
+
+    Columns that they alone lack are used then, and levels, scaling and features are the others'.
 
     Args:
         preparation: With them.
         names: Who they are. What was noted about them stays.
+        workers: Who looks at the tables, and who is told about it.
     """
-    examination = preparation.examination
-    findings = examination.findings
-    configuration = examination.file.configuration
+    configuration = preparation.configuration
     staying = [party for party in configuration.parties if party.name not in names]
-    leaving = {_owner(name) for name in names}
-    surveys = {owner: seen for owner, seen in findings.surveys.items() if owner not in leaving}
     file = replace(
-        examination.file, configuration=configuration.model_copy(update={"parties": staying})
+        preparation.file, configuration=configuration.model_copy(update={"parties": staying})
     )
-    without = replace(examination, file=file, findings=replace(findings, surveys=surveys))
-    concluded = conclude(without)
+    concluded = conclude(_examined(preparation.request, preparation.folder, file, workers))
     about_them = tuple(note for note in preparation.notes if note.party in names)
     return replace(concluded, notes=concluded.notes + about_them)
 

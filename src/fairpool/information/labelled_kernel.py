@@ -69,15 +69,20 @@ class LabelledKernel:
             both[row] = half_log_determinants_and_fits(B[None])[0]
         return Explained(both[:, 0].copy(), 0.5 * (S @ self._squares) - both[:, 1])
 
-    def fits(
-        self, S: NDArray[np.bool_], labels: FloatArray, executor: Workers | Executor | None = None
+    def weighted_fits(
+        self,
+        S: NDArray[np.bool_],
+        labels: FloatArray,
+        *,
+        weights: FloatArray,
+        executor: Workers | Executor | None = None,
     ) -> FloatArray:
-        """fit_C of some coalitions [N, k], for k sets of labels [m, k]."""
-        shared = (self.space.B, np.repeat(S, self.space.sizes, axis=1), labels)
+        """Sums of fit_C over some coalitions [q, k], for k sets of labels [m, k]."""
+        shared = (self.space.B, np.repeat(S, self.space.sizes, axis=1), labels, weights)
         parts = as_workers(executor).map(
             _fits, shared, tasks_of(len(S)), doing="judging labels by simulated ones"
         )
-        return np.concatenate([np.empty((0, labels.shape[-1])), *parts])
+        return sum(parts, start=np.zeros((weights.shape[0], labels.shape[-1])))
 
     def drawn(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Labels [m, count] from the model: their covariance is B."""
@@ -135,9 +140,11 @@ class LabelledKernel:
         return digest_of(self.space.B, np.array(self.space.sizes), self.labels)
 
 
-def _fits(shared: tuple[FloatArray, NDArray[np.bool_], FloatArray], start: int) -> FloatArray:
-    """fit_C of a few coalitions, from `start` on, for every set of labels [.., k]."""
-    B, S, labels = shared
+def _fits(
+    shared: tuple[FloatArray, NDArray[np.bool_], FloatArray, FloatArray], start: int
+) -> FloatArray:
+    """Sums of fit_C over a few coalitions, from `start` on, for every set of labels [q, k]."""
+    B, S, labels, weights = shared
     some = S[start : start + COALITIONS_PER_TASK]
     fits = np.zeros((len(some), labels.shape[1]))
     for row, chosen in enumerate(some):
@@ -145,4 +152,4 @@ def _fits(shared: tuple[FloatArray, NDArray[np.bool_], FloatArray], start: int) 
         if len(y):
             t = solve_lower(lower_factor(B[np.ix_(chosen, chosen)]), y)
             fits[row] = 0.5 * (np.square(y).sum(axis=0) - np.square(t).sum(axis=0))
-    return fits
+    return weights[:, start : start + COALITIONS_PER_TASK] @ fits

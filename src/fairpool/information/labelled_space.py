@@ -60,14 +60,20 @@ class LabelledSpace(Protocol):
         """Of some coalitions, given as memberships [N, n]."""
         ...  # pragma: no cover
 
-    def fits(
-        self, S: NDArray[np.bool_], labels: FloatArray, executor: Workers | Executor | None = None
+    def weighted_fits(
+        self,
+        S: NDArray[np.bool_],
+        labels: FloatArray,
+        *,
+        weights: FloatArray,
+        executor: Workers | Executor | None = None,
     ) -> FloatArray:
-        """fit_C of some coalitions, for other labels of the same rows [N, k].
+        """Sums of fit_C over some coalitions, for other labels of the same rows [q, k].
 
         Args:
             S: Memberships [N, n].
             labels: k sets of them, such as from `drawn`.
+            weights: How much each coalition counts in each of q sums [q, N].
             executor: Who does it.
         """
         ...  # pragma: no cover
@@ -77,9 +83,9 @@ class LabelledSpace(Protocol):
         ...  # pragma: no cover
 
     def with_pure_noise(self, party: int, count: int, rng: np.random.Generator) -> FloatArray:
-        """So many sets of labels: this party's are noise of the size of its own, the others' are.
+        """So many sets of labels: this party's are noise of the same size.
 
-        That is, labels that have nothing to do with the inputs.
+        The others' are as they are.
         """
         ...  # pragma: no cover
 

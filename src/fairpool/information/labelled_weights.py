@@ -56,15 +56,20 @@ class LabelledWeights:
         """Of some coalitions, given as memberships [N, n]."""
         return Explained(*self._sums.values_of(S).T.copy())
 
-    def fits(
-        self, S: NDArray[np.bool_], labels: FloatArray, executor: Workers | Executor | None = None
+    def weighted_fits(
+        self,
+        S: NDArray[np.bool_],
+        labels: FloatArray,
+        *,
+        weights: FloatArray,
+        executor: Workers | Executor | None = None,
     ) -> FloatArray:
-        """fit_C of some coalitions [N, k], for k sets of moments [n, d, k]."""
-        shared = (self.P, S, labels)
+        """Sums of fit_C over some coalitions [q, k], for k sets of moments [n, d, k]."""
+        shared = (self.P, S, labels, weights)
         parts = as_workers(executor).map(
             _fits, shared, tasks_of(len(S)), doing="judging labels by simulated ones"
         )
-        return np.concatenate([np.empty((0, labels.shape[-1])), *parts])
+        return sum(parts, start=np.zeros((weights.shape[0], labels.shape[-1])))
 
     @cached_property
     def _roots(self) -> FloatArray:
@@ -132,9 +137,11 @@ class LabelledWeights:
         return digest_of(self.P, self.labels)
 
 
-def _fits(shared: tuple[FloatArray, NDArray[np.bool_], FloatArray], start: int) -> FloatArray:
-    """fit_C of a few coalitions, from `start` on, for every set of moments [.., k]."""
-    P, S, labels = shared
+def _fits(
+    shared: tuple[FloatArray, NDArray[np.bool_], FloatArray, FloatArray], start: int
+) -> FloatArray:
+    """Sums of fit_C over a few coalitions, from `start` on, for every set of moments [q, k]."""
+    P, S, labels, weights = shared
     _, d, count = labels.shape
     some = S[start : start + COALITIONS_PER_TASK]
     fits = np.empty((len(some), count))
@@ -142,4 +149,4 @@ def _fits(shared: tuple[FloatArray, NDArray[np.bool_], FloatArray], start: int) 
         L = lower_factor(np.eye(d) + P[membership].sum(axis=0))
         t = solve_lower(L, labels[membership].sum(axis=0))
         fits[row] = 0.5 * np.square(t).sum(axis=0)
-    return fits
+    return weights[:, start : start + COALITIONS_PER_TASK] @ fits

@@ -144,7 +144,7 @@ def rho_chart(result: Outcome) -> Any:
     names = [result.game.names[i] for i in drawn]
     lines = []
     for rho in np.linspace(0, 1, GRID).tolist():
-        rewards = result.scheme.rewards(rho)
+        rewards = result.rewards_at(rho)
         for i, name in zip(drawn, names, strict=True):
             lines.append({"rho": rho, "party": name, "reward": float(rewards[i])})
     marks = _rho_marks(result)

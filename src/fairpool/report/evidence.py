@@ -88,8 +88,10 @@ def as_json(evidence: Evidence) -> dict[str, Any]:
     """All but what is each party's own."""
     return {
         "false_alarms": evidence.level,
-        "pairs": evidence.pairs.tolist(),
-        "expected_pairs": evidence.expected_pairs.tolist(),
+        "exact": evidence.exact,
+        # Of many parties some pairs are never looked at, and the others are rough.
+        "pairs": evidence.pairs.tolist() if evidence.exact else None,
+        "expected_pairs": evidence.expected_pairs.tolist() if evidence.exact else None,
     }
 
 
@@ -102,4 +104,5 @@ def party_as_json(found: PartyEvidence) -> dict[str, Any]:
         "z": found.z,
         "chance": found.chance,
         "noise_factor": found.noise_factor,
+        "share": found.share,
     }

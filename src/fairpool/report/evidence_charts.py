@@ -25,7 +25,7 @@ def pairs_chart(evidence: Evidence, names: tuple[str, ...]) -> Any | None:
 
     None where there is nothing to compare, or too much to draw.
     """
-    if not evidence.expected_pairs.any() or len(names) > MOST_DRAWN:
+    if not evidence.expected_pairs.any() or not evidence.exact:
         return None
     rows: list[dict[str, Any]] = []
     for i, first in enumerate(names):

@@ -187,14 +187,14 @@ def _along_rho(result: Outcome) -> dict[str, Any]:
     points = sorted(switches | middles)
     verdicts = []
     for rho in points:
-        incentives = check_incentives(game, result.contributions, scheme.rewards(rho))
+        incentives = check_incentives(game, result.contributions, result.rewards_at(rho))
         verdicts.append({v.condition: [ANSWERS[v.holds], v.why] for v in incentives})
     stretches = [points.index(_stretch(rho, switches)) for rho in grid]
     return {
         "rho": result.rho,
         "names": list(game.names),
         "total": game.total,
-        "rewards": [scheme.rewards(rho).tolist() for rho in grid],
+        "rewards": [result.rewards_at(rho).tolist() for rho in grid],
         "stretch": stretches,
         "verdicts": verdicts,
     }
