@@ -22,6 +22,7 @@ from tests.support.collaborations import (
     rates,
 )
 from tests.support.examples import MODELS, make_parties
+from tests.support.red_team import framed
 
 
 def verdicts(evidence):
@@ -112,6 +113,15 @@ def test_two_liars_are_found_one_after_the_other():
     for liar in (1, 4):
         rows[liar] = (rows[liar][0], rng.permutation(-rows[liar][1]))
     assert judged(rows, rng=rng).harmful == (1, 4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_party_that_lies_only_where_anothers_rows_are_does_not_have_that_one_named(seed):
+    """One pair that disagrees tells nobody which of the two is right."""
+    rng = np.random.default_rng(seed)
+    found = judged(framed(rng), rng=rng)
+    assert found.parties[0].verdict != LabelVerdict.HARMS
+    assert found.disputed or found.harmful == (1,)
 
 
 def test_more_than_sixteen_parties_are_judged_by_some_orders():
@@ -277,7 +287,6 @@ def test_calibration(shape):
         ("permuted labels", 180),
         ("600 invented rows", 195),
         ("730 rows of wide garbage", 195),
-        ("every row ten times, jittered", 170),
     ],
 )
 def test_power(attack, least):

@@ -12,13 +12,13 @@ from tests.support.cheating import NAME, nine_far_rows, project, read
 from tests.support.collaborations import SHAPES
 from tests.support.collaborations import honest as honest_rows
 from tests.support.projects import fairpool, finished_run, prepared
+from tests.support.red_team import loud_noise, many_loose_copies
 
 LABELS = [
     "600 invented rows",
     "random labels",
     "permuted labels",
     "labels reversed (300 - y)",
-    "every row ten times, jitter of 1e-6 sd",
     "730 rows, inputs twice as wide, garbage labels",
 ]
 
@@ -40,6 +40,19 @@ def test_a_cheat_is_named_and_nobody_else(tmp_path, cheat):
     assert note.party == NAME
     assert "may be wrong, measured differently, or truly different" in note.text
     assert [found.verdict for found in run.evidence.parties] == ["helps", "harms", "helps"]
+
+
+def test_rows_that_are_repeated_are_named_as_that_and_count_no_more(tmp_path):
+    run = finished_run(project(tmp_path / "p", "every row ten times, jitter of 1e-6 sd"))
+    assert NAME in {note.party for note in notes_of(run, "repeated rows")}
+    assert not run.evidence.harmful
+
+
+def test_a_copy_is_named_as_that(tmp_path):
+    run = finished_run(project(tmp_path / "p", "a copy of A with one column + 0.1"))
+    (note,) = notes_of(run, "shared rows")
+    assert NAME in note.text
+    assert "Hospital A" in note.text
 
 
 def test_the_honest_example_is_not_flagged(tmp_path):
@@ -89,6 +102,30 @@ def test_nine_rows_far_away_are_refused_or_earn_little(tmp_path):
     assert shares[0] / totals[0] < shares[1] / totals[1] + 0.12
 
 
+def test_loud_noise_is_noise_though_it_contradicts_nobody(tmp_path):
+    """It raised the noise that was learned so much that nothing was far from anything."""
+    run = finished_run(project(tmp_path / "p", loud_noise))
+    assert run.evidence.harmful == (1,)
+    assert NAME in {note.party for note in notes_of(run, HARMS)}
+
+
+def test_many_loose_copies_do_not_make_an_honest_party_a_liar(tmp_path):
+    """Repeated noise of one party's labels became the truth, and the third party was excluded."""
+    run = finished_run(project(tmp_path / "p", many_loose_copies))
+    assert 2 not in run.evidence.harmful
+
+
+def test_where_labels_cannot_be_compared_what_was_agreed_cannot_be_kept(tmp_path):
+    folder = project(tmp_path / "p", "honest", 'on_harm = "stop"')
+    toml = folder / "collaboration.toml"
+    text = toml.read_text().replace('kernel = "rbf"', 'kernel = "rbf(0.01)"\nlearn = false', 1)
+    toml.write_text(text.replace("# noise_variance", "noise_variance", 1))
+    done = fairpool("run", folder)
+    assert done.returncode == 2
+    assert "cannot be compared" in " ".join(done.stderr.split())
+    assert not (folder / "result").exists()
+
+
 def test_an_accused_party_is_told_and_nobody_else_is(reversed_labels):
     files = render(finished_run(reversed_labels), known_noise=True)
     accused = files["parties/Hospital-B/letter.html"].decode()
@@ -120,7 +157,7 @@ def test_a_discount_leaves_a_liar_with_what_it_has_alone(tmp_path):
     assert before.rewards[1] > before.game.alone[1]
     assert after.models[1].value == pytest.approx(after.rewards[1])
     letter = render(less, known_noise=True)["parties/Hospital-B/letter.html"].decode()
-    assert "you receive 0%" in letter
+    assert "you receive about 0%" in letter
     # What another rho would give is discounted, too.
     np.testing.assert_allclose(after.rewards_at(after.rho), after.rewards)
     np.testing.assert_allclose(after.reward_intervals[:, 0], after.rewards)

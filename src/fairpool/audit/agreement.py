@@ -173,6 +173,45 @@ class _Known:
         )
 
 
+def deviations_of_pairs(
+    space: LabelledSpace,
+    party: int,
+    others: tuple[int, ...],
+    *,
+    rng: np.random.Generator,
+    executor: Workers | Executor | None = None,
+) -> FloatArray:
+    """How far a party's agreement with each other one alone is from what is expected [k].
+
+    In deviations, from l(i + j) - l(i) - l(j): no third party's labels come in. 0 where the two
+    have nothing in common.
+
+    Args:
+        space: Everybody's data with labels.
+        party: i.
+        others: Each j.
+        rng: Of the simulation.
+        executor: Who does the work.
+    """
+    some = space.of_parties(np.array([party, *others]))
+    k = len(others)
+    alone = np.eye(k + 1, dtype=bool)
+    together = alone[1:].copy()
+    together[:, 0] = True
+    S = np.concatenate([together, alone[1:], alone[:1]])
+    weights = np.concatenate([np.eye(k), -np.eye(k), -np.ones((k, 1))], axis=1)
+    explained = some.explained_by(S)
+    labels = some.drawn(FIRST_SIMULATIONS, rng)
+    drawn = some.weighted_fits(S, labels, weights=weights, executor=executor)
+    # What two fit together beyond each alone is 0 on average under the model.
+    deviation = np.sqrt(np.square(drawn).mean(axis=1))
+    least = LEAST_DEVIATION * (1 + float(np.abs(explained.log_evidence).max()))
+    z = np.zeros(k)
+    common = deviation > least
+    z[common] = (weights @ explained.fit)[common] / deviation[common]
+    return z
+
+
 def helping(
     space: LabelledSpace,
     parties: tuple[int, ...],

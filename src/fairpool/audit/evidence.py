@@ -3,7 +3,8 @@
 Judged twice. With each party's own noise variance, learned from its own labels, a party harms if
 its labels do not agree with what the others' data predicts, more than chance allows. With the noise
 variance that everybody's labels are taken to have, one may be found that is not found in the other
-way: its labels are only noisier than they are taken to be.
+way: its labels are only noisier than they are taken to be. Everybody's noise is the median party's,
+and no party counts for more rows than the median party has: what one party sends decides neither.
 
 It guides and warns, and does not replace information gain: agreement is symmetric, so that a liar
 and an honest party look alike where there are only two, and a party that measures differently, or
@@ -14,18 +15,23 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from math import ceil
 
 import numpy as np
 
-from fairpool.audit.agreement import LEVEL, SIMULATIONS, Agreement, agreement_of, helping
+from fairpool.audit.agreement import LEVEL, SIMULATIONS, helping
 from fairpool.audit.agreement_weights import ALL_COALITIONS
 from fairpool.audit.setting_aside import Judged, set_aside
 from fairpool.compute.workers import Workers, as_workers
 from fairpool.errors import GameError, shown
-from fairpool.information import LabelledSpace
 from fairpool.tables.arrays import FloatArray, as_count, as_generator
 from fairpool.values import EvidenceGain
+
+NEARLY_NOISE = 2.0
+"""Who disagrees with one other alone is named, too, where its labels are so many times as noisy as
+the median party's and of no more use than noise.
+"""
 
 LEAST_IN_COMMON = 0.5
 """Nats: where honest labels would agree less than this, no labels can be compared."""
@@ -42,7 +48,7 @@ class LabelVerdict(StrEnum):
     NOISY = "noisy"
     """It harms only since its labels are noisier than everybody's are taken to be."""
     DISPUTED = "disputed"
-    """It and one other disagree, and nobody else can tell which of them is right."""
+    """It disagrees with one other alone, and nobody can tell which of them is right."""
     NO_EVIDENCE = "no evidence"
     NO_DATA = "no data"
 
@@ -58,7 +64,8 @@ class PartyEvidence:
         expected: What the model makes one expect of honest labels.
         z: How many deviations its agreement is from that, among the parties that it was judged
             with: the lower of the two, with the model's noise and with its own.
-        noise_factor: How many times the model's noise variance its labels have, by themselves.
+        noise_factor: How many times the median party's noise variance its labels have, by
+            themselves.
         share: Of the agreement that honest labels would have, with its own noise and among those
             that it was judged with last, from 0 to 1.
         chance: How likely any of some honest parties is so low; 1 where it was not the lowest.
@@ -108,7 +115,7 @@ class Evidence:
 
     @property
     def disputed(self) -> tuple[int, ...]:
-        """The two who disagree, where nobody can tell which of them is right."""
+        """Who disagrees with one other alone, where nobody can tell which is right."""
         return self._with(LabelVerdict.DISPUTED)
 
     def _with(self, verdict: LabelVerdict) -> tuple[int, ...]:
@@ -135,27 +142,38 @@ def judge_evidence(
     _refuse_settings(level, simulations)
     rng = as_generator(rng)
     workers = as_workers(executor)
-    space = game.space
-    alone = space.explained_by(np.eye(space.n, dtype=bool)).v
-    telling = tuple(np.flatnonzero(alone > 0).tolist())
-    factors = np.where(alone > 0, space.noise_factors(), 1.0)
+    rows = np.array(game.information.rows)
+    telling = tuple(np.flatnonzero(rows).tolist())
     if len(telling) < 2:
-        return _nothing_to_compare(game.names, telling, factors=factors, level=level)
-
-    def agreement(of: LabelledSpace, parties: tuple[int, ...]) -> Agreement:
-        return agreement_of(of, parties, rng=rng, simulations=simulations, executor=workers)
-
+        return _nothing_to_compare(game.names, telling, level=level)
+    # Who sends many times the rows of anybody else, perhaps the same ones again, counts no more
+    # than the median party: otherwise what it says would be the truth.
+    counts_less = np.maximum(rows / np.median(rows[rows > 0]), 1.0)
+    of_model = game.space.noise_factors()
+    # By the median party's noise: who is much noisier than all others raises what was learned.
+    usual = float(np.sort(of_model[list(telling)])[(len(telling) - 1) // 2])
+    space = game.space.with_noise(usual * counts_less)
+    own_noise = game.space.with_noise(of_model * counts_less)
     # Two ways to be named: each has half of the chance.
-    common = set_aside(space, telling, level=level / 2, agreement=agreement)
-    own = set_aside(space.with_noise(factors), telling, level=level / 2, agreement=agreement)
-    twice = _Twice(common=common, own=own, factors=factors)
-    helpful = helping(space, own.left, rng=rng, executor=workers)
+    judged = partial(set_aside, parties=telling, level=level / 2, rng=rng, simulations=simulations)
+    common = judged(space, executor=workers)
+    own = judged(own_noise, executor=workers)
+    factors = of_model / usual
+
+    def helpful_of(aside: frozenset[int]) -> frozenset[int]:
+        some = tuple(party for party in telling if party not in aside)
+        return helping(space, some, rng=rng, executor=workers)
+
+    of_use = helpful_of(own.set_aside)
+    twice = _Twice(common=common, own=own, factors=factors, of_use=of_use)
+    # Beside a party that harms nobody helps much.
+    helpful = of_use if twice.named == own.set_aside else helpful_of(twice.named)
     parties = []
     for i, name in enumerate(game.names):
         if i in telling:
             parties.append(twice.party(i, name, helpful))
         else:
-            parties.append(_unjudged(name, LabelVerdict.NO_DATA, noise_factor=float(factors[i])))
+            parties.append(_unjudged(name, LabelVerdict.NO_DATA))
     return Evidence(
         parties=tuple(parties),
         pairs=_for_all(common.first.pairs, telling, space.n),
@@ -183,12 +201,39 @@ class _Twice:
     Attributes:
         common: With the noise variance that everybody is taken to have.
         own: With each party's own.
-        factors: How many times noisier each is than it is taken to be [n].
+        factors: How many times noisier each is than the median party [n].
+        of_use: Who agrees more with the others than pure noise would.
     """
 
     common: Judged
     own: Judged
     factors: FloatArray
+    of_use: frozenset[int]
+
+    @property
+    def named(self) -> frozenset[int]:
+        """Who disagrees even with its own noise, or is of no more use than noise."""
+        named = set(self.own.set_aside)
+        for i in self.common.set_aside - self.of_use:
+            named.add(i)
+        for i in self._noisier - self.of_use:
+            if self.factors[i] >= NEARLY_NOISE:
+                named.add(i)
+        # Who is not noisier, and is found out with everybody's noise alone, has no excuse.
+        return frozenset(named | {i for i in self.common.set_aside if self.factors[i] <= 1})
+
+    @property
+    def _noisier(self) -> frozenset[int]:
+        """Who is found out with everybody's noise, and has more than that."""
+        found_out = self.common.set_aside.union(*self.common.disputed)
+        return frozenset(i for i in found_out if self.factors[i] > 1)
+
+    @property
+    def _disputed(self) -> list[frozenset[int]]:
+        """Pairs who disagree, with their own noise, or where neither is noisier; nobody named."""
+        pairs = [pair for pair in self.own.disputed if not pair & self.named]
+        explained = self.named | self._noisier
+        return [*pairs, *(pair for pair in self.common.disputed if not pair & explained)]
 
     def party(self, i: int, name: str, helpful: frozenset[int]) -> PartyEvidence:
         """What is said of party i."""
@@ -206,47 +251,32 @@ class _Twice:
         )
 
     def _verdict(self, i: int, helpful: frozenset[int]) -> LabelVerdict:
-        if i in self.own.set_aside:
+        if i in self.named:
             return LabelVerdict.HARMS
-        if i in self._disputed:
+        if any(i in pair for pair in self._disputed):
             return LabelVerdict.DISPUTED
-        if i in self.common.set_aside or i in self.common.disputed:
-            # With its own noise it agrees: it is noisier than it is taken to be.
-            if self.factors[i] > 1:
-                return LabelVerdict.NOISY
-            if i in self.common.set_aside:
-                return LabelVerdict.HARMS
+        if i in self._noisier:
+            return LabelVerdict.NOISY
         # Labels of pure noise agree a little where hyperparameters were learned from them.
         if i in helpful and self.own.z[i] > LEAST_Z_TO_HELP:
             return LabelVerdict.HELPS
         return LabelVerdict.NO_EVIDENCE
 
-    @property
-    def _disputed(self) -> frozenset[int]:
-        """Two who disagree, with their own noise or else with everybody's; always both or none."""
-        if self.own.disputed:
-            return self.own.disputed
-        explained = any(self.factors[i] > 1 for i in self.common.disputed)
-        # Where one of them harms anyway, there is no question which of them is right.
-        if explained or self.common.disputed & self.own.set_aside:
-            return frozenset()
-        return self.common.disputed
 
-
-def _unjudged(name: str, verdict: LabelVerdict, *, noise_factor: float) -> PartyEvidence:
+def _unjudged(name: str, verdict: LabelVerdict) -> PartyEvidence:
     return PartyEvidence(
-        party=name, verdict=verdict, phi=0.0, expected=0.0, z=0.0, noise_factor=noise_factor
+        party=name, verdict=verdict, phi=0.0, expected=0.0, z=0.0, noise_factor=1.0
     )
 
 
 def _nothing_to_compare(
-    names: Sequence[str], telling: tuple[int, ...], *, factors: FloatArray, level: float
+    names: Sequence[str], telling: tuple[int, ...], *, level: float
 ) -> Evidence:
     """Where only one party has data, or none, labels are compared with nobody's."""
     parties = []
     for i, name in enumerate(names):
         verdict = LabelVerdict.NO_EVIDENCE if i in telling else LabelVerdict.NO_DATA
-        parties.append(_unjudged(name, verdict, noise_factor=float(factors[i])))
+        parties.append(_unjudged(name, verdict))
     nothing = np.zeros((len(names), len(names)))
     return Evidence(parties=tuple(parties), pairs=nothing, expected_pairs=nothing, level=level)
 

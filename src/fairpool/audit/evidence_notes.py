@@ -7,7 +7,11 @@ may be wrong, measured differently, or truly different.
 from collections.abc import Iterator
 
 from fairpool.audit.evidence import Evidence, LabelVerdict, PartyEvidence
+from fairpool.errors import few, shown
 from fairpool.notes import Note
+
+MOST_TOLD = 5
+"""Deviations: beyond this many no number is told."""
 
 HARMS = "labels disagree"
 NOISY = "noisy labels"
@@ -15,10 +19,17 @@ DISPUTED = "two disagree"
 NOTHING_IN_COMMON = "nothing in common"
 """The codes of notes about labels."""
 
-MAY_BE = "they may be wrong, measured differently, or truly different"
+MAY_BE = "they may be wrong, measured differently, or truly different, or the model may not fit"
+
+CANNOT_BE_COMPARED = (
+    "by the model that was learned, no party's data tell anything about another's labels, so that"
+    " labels cannot be compared, and nobody would be found out. Data that lie far apart look like"
+    " this, and so do labels of one party that contradict all others' so much that nothing in"
+    " common was learned; look at the length scales, and at everybody's labels"
+)
 
 DONE = {
-    "warn": "its reward is unchanged",
+    "warn": 'its reward is unchanged, since on_harm = "warn" (or "discount", "exclude", "stop")',
     "discount": "its reward is discounted",
     "exclude": "its data are left out, and everything is computed without them",
     "stop": "nothing is released",
@@ -27,21 +38,31 @@ DONE = {
 
 
 def harm_in_words(found: PartyEvidence) -> str:
-    """That a party's labels do not agree with the others', and in which numbers."""
+    """That a party's labels harm the others', and in which numbers."""
     return (
         f'the labels of "{found.party}" do not agree with what the others\' data predict'
-        f" (their agreement is {-found.z:.1f} deviations below that of honest labels, by chance in"
+        f" (their agreement is {deviations(found.z)} below that of honest labels, by chance in"
         f" {in_words(found.chance)} of cases): {MAY_BE}"
     )
 
 
+def deviations(z: float) -> str:
+    """How far below, in words: beyond a bound, the number would tell of others' labels.
+
+    >>> deviations(-3.21), deviations(-40)
+    ('3.2 deviations', 'more than 5 deviations')
+    """
+    return f"{-z:.1f} deviations" if -z <= MOST_TOLD else f"more than {MOST_TOLD} deviations"
+
+
 def dispute_in_words(evidence: Evidence) -> str:
-    """That two parties' labels do not agree; nobody is accused."""
-    first, second = (evidence.parties[i] for i in evidence.disputed)
+    """That some parties' labels do not agree with one other's; nobody is accused."""
+    disputed = [evidence.parties[i] for i in evidence.disputed]
+    names = few([shown(found.party) for found in disputed])
     return (
-        f'the labels of "{first.party}" and "{second.party}" do not agree with each other (by'
-        f" chance in {in_words(first.chance)} of cases), and no third party can tell which of them"
-        f" are right: {MAY_BE}"
+        f"the labels of {names} do not agree with each other (by chance in"
+        f" {in_words(disputed[0].chance)} of cases), and no third party can tell which of them are"
+        f" right: {MAY_BE}"
     )
 
 
@@ -64,18 +85,14 @@ def evidence_notes(evidence: Evidence, on_harm: str) -> Iterator[Note]:
         if found.verdict == LabelVerdict.NOISY:
             text = (
                 f'the labels of "{found.party}" are about {found.noise_factor:.1f} times as noisy'
-                " as everybody's are taken to be, and so count for more than they tell; taken as"
+                " as the median party's, and so count for more than they tell; taken as"
                 " noisy as they are, they agree with what the others' data predict"
             )
             yield Note(code=NOISY, party=found.party, text=text)
     if evidence.disputed:
-        yield Note(code=DISPUTED, text=dispute_in_words(evidence))
-    if not evidence.comparable:
-        text = (
-            "by the model that was learned, no party's data tell anything about another's labels,"
-            " so that labels cannot be compared: nobody would be found out. Data that lie far apart"
-            " look like this, and so do labels of one party that contradict all others' so much"
-            " that nothing in common was learned; look at the length scales, and at everybody's"
-            " labels"
+        nothing = (
+            "" if on_harm in ("warn", "stop") else f'; on_harm = "{on_harm}" does nothing here'
         )
-        yield Note(code=NOTHING_IN_COMMON, text=text)
+        yield Note(code=DISPUTED, text=dispute_in_words(evidence) + nothing)
+    if not evidence.comparable:
+        yield Note(code=NOTHING_IN_COMMON, text=CANNOT_BE_COMPARED)

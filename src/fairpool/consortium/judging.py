@@ -9,7 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairpool.audit import Evidence, PartyEvidence, judge_evidence
-from fairpool.audit.evidence_notes import dispute_in_words, evidence_notes, harm_in_words
+from fairpool.audit.evidence_notes import (
+    CANNOT_BE_COMPARED,
+    dispute_in_words,
+    evidence_notes,
+    harm_in_words,
+)
 from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import Learning, learn
 from fairpool.consortium.preparation import leave_out
@@ -102,6 +107,8 @@ def judge(learning: Learning, workers: Workers) -> Judgement:
         notes += evidence_notes(judgement.evidence, rewards.on_harm)
         if rewards.on_harm == "stop":
             _refuse_harm(judgement.evidence)
+        if rewards.on_harm != "warn":
+            _refuse_what_cannot_be_judged(judgement.evidence, rewards.on_harm)
         harmful = judgement.evidence.harmful
         if rewards.on_harm != "exclude" or not harmful:
             return replace(judgement, left_out=tuple(left_out), notes=tuple(notes))
@@ -177,3 +184,12 @@ def _refuse_harm(evidence: Evidence) -> None:
     if problems:
         remedy = 'correct or leave out the data, or set [rewards] on_harm = "warn"'
         raise DataError(*[f"{problem}; {remedy}" for problem in problems])
+
+
+def _refuse_what_cannot_be_judged(evidence: Evidence, on_harm: str) -> None:
+    """Where labels cannot be compared, what was agreed for parties that harm cannot be done."""
+    if not evidence.comparable:
+        raise DataError(
+            f'[rewards] on_harm = "{on_harm}" cannot be kept: {CANNOT_BE_COMPARED}; or set'
+            ' on_harm = "warn"'
+        )

@@ -46,6 +46,9 @@ LEAST_TAIL = 1e-4
 SHARE_OF_MADE_UP = 0.02
 """Of made-up inputs, where the recipient's own rows tell better how columns go together."""
 
+NO_FEATURES = 1e-12
+"""The mean square of features below which they tell nothing of made-up inputs."""
+
 ROUNDING = 1e-12
 """What two ways to compute a log-determinant may differ by, as a share of it."""
 
@@ -123,6 +126,9 @@ class Spread:
     def gram(self, own: Told) -> FloatArray:
         """M for a recipient [d, d], by what its own data tell."""
         told = float(np.trace(own.precision))
+        if not float(np.trace(self.public)) > NO_FEATURES:
+            # Features that vanish wherever nobody has data: any M will do that hides as little.
+            return np.eye(len(self.public))
         if not told or self.share == 1:
             return self.public
         own_gram = own.precision / told * np.trace(self.public)

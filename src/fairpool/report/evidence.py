@@ -6,7 +6,7 @@ The report has everybody's, a letter its own.
 from typing import Any
 
 from fairpool.audit import Evidence, LabelVerdict, PartyEvidence
-from fairpool.audit.evidence_notes import in_words
+from fairpool.audit.evidence_notes import deviations, in_words
 
 SHORT = {
     LabelVerdict.HELPS: "✓ agrees",
@@ -47,14 +47,14 @@ class EvidenceWords:
             return [_disagrees(found), ANSWER]
         if found.verdict == LabelVerdict.DISPUTED:
             return [
-                "Your labels and another party's do not agree, and nobody else can tell which of"
-                " them are right; nobody is accused.",
+                "Your labels and those of one other party do not agree, and nobody can tell which"
+                " of them are right; nobody is accused.",
                 ANSWER,
             ]
         if found.verdict == LabelVerdict.NOISY:
             return [
-                f"Your labels are about {found.noise_factor:.1f} times as noisy as everybody's are"
-                " taken to be; taken as noisy as they are, they agree with what the others' data"
+                f"Your labels are about {found.noise_factor:.0f} times as noisy as those of the"
+                " other parties; taken as noisy as they are, they agree with what the others' data"
                 " predict.",
                 ANSWER,
             ]
@@ -70,7 +70,8 @@ class EvidenceWords:
             return ""
         return (
             "The parties agreed that rewards are discounted in such a case: of what your"
-            f" contribution would have added to your own data, you receive {kept:.0%}. Your model"
+            f" contribution would have added to your own data, you receive about"
+            f" {round(kept, 1):.0%}. Your model"
             " still has at least the information of your own data."
         )
 
@@ -78,7 +79,7 @@ class EvidenceWords:
 def _disagrees(found: PartyEvidence) -> str:
     return (
         "Your labels do not agree with what the other parties' data predict: their agreement is"
-        f" {-found.z:.1f} deviations below that of honest labels of as many rows, which chance"
+        f" {deviations(found.z)} below that of honest labels of as many rows, which chance"
         f" explains in {in_words(found.chance)} of cases. They may be wrong, measured differently,"
         " or truly different."
     )
