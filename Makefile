@@ -26,7 +26,7 @@ plain-install: $(READY)
 soak: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'soak or hypothesis' --hypothesis-profile soak
 
-# Hostile input at random, a minute for each of eleven fuzzers: make fuzz FUZZ_SECONDS=600 for more. A failure prints its seed.
+# Hostile input at random, a minute for each fuzzer: make fuzz FUZZ_SECONDS=600 for more. A failure prints its seed.
 fuzz: $(READY)
 	$(ONE_THREAD) FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m fuzz tests/fuzz
 

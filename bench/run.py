@@ -41,6 +41,7 @@ class Job:
 JOBS = (
     Job("kernel_values"),
     Job("weight_values"),
+    Job("evidence"),
     *(Job("exact_shapley", peer) for peer in ("shapiq", "shap", "pydvl")),
     Job("noise"),
     Job("one_likelihood"),

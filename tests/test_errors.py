@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, CompoundKernel
 
 import fairpool as fp
-from fairpool.consortium.configuration import load_configuration
+from fairpool.consortium.configuration_file import load_configuration
 from fairpool.errors import (
     LONGEST_ECHO,
     DataError,

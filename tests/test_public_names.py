@@ -10,6 +10,7 @@ SIGNATURES = {
     "GaussianProcess": "(kernel, noise_variance)",
     "SparseGaussianProcess": "(kernel, noise_variance, inducing_points)",
     "BayesianLinearRegression": "(noise_variance, prior_variance, prior_mean, features, bias)",
+    "EvidenceGain": "(model, parties)",
     "InformationGain": "(model, parties)",
     "ValidationGain": "(model, parties, X, y)",
     "TableGame": "(values, names)",
@@ -24,15 +25,20 @@ SIGNATURES = {
     "check_party_monotonicity": "(game, party, phi, game_after, phi_after)",
     "check_strict_monotonicity": "(game, party, rewards, game_after, rewards_after)",
     "noise_levels": "(game, rewards)",
-    "realise": "(game, rewards, rng, noise, draws, mechanism, covariance, public)",
+    "realise": (
+        "(game, rewards, rng, noise, draws, mechanism, covariance, colluding, public, declared)"
+    ),
     "load_reward": "(path)",
     "collaborate": (
         "(parties, model, rho, rng, contributions, evaluations, precision, executor, mechanism,"
-        " covariance)"
+        " covariance, colluding)"
     ),
+    "compare_with_alone": "(game, models, X, y, rows, target)",
     "find_duplicates": "(parties)",
     "find_near_copies": "(parties)",
     "held_out_residuals": "(game, parties)",
+    "judge_evidence": "(game, level, rng, simulations, executor)",
+    "uncheckable_information": "(game, rows)",
     "inducing_points": "(X, count, method, kernel, rng, least_rows)",
 }
 ATTRIBUTES = {

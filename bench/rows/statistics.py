@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 
 from bench.games import regression
 from bench.measure import FOLDER, Row, interleaved, quick, same
+from fairpool.columns import NumberColumn
 from fairpool.compute.workers import Workers
 from fairpool.consortium.statistics import summarise_files
 from fairpool.consortium.tables import Source
 from fairpool.encoding import TableEncoding
 from fairpool.parties import PartySummary
-from fairpool.tables.columns import NumberColumn
 from fairpool.targets import NumberTarget
 
 ROWS, COLUMNS, GROUPS = 5_000_000, 20, 50

@@ -27,7 +27,14 @@ from typing import TYPE_CHECKING, Any
 from fairpool.__about__ import __version__
 
 if TYPE_CHECKING:
-    from fairpool.audit import find_duplicates, find_near_copies, held_out_residuals
+    from fairpool.audit import (
+        compare_with_alone,
+        find_duplicates,
+        find_near_copies,
+        held_out_residuals,
+        judge_evidence,
+        uncheckable_information,
+    )
     from fairpool.collaboration import Collaboration, collaborate
     from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
     from fairpool.errors import FairpoolError, FairpoolWarning
@@ -47,12 +54,20 @@ if TYPE_CHECKING:
         check_party_monotonicity,
         check_strict_monotonicity,
     )
-    from fairpool.values import Game, InformationGain, TableGame, ValidationGain, check_properties
+    from fairpool.values import (
+        EvidenceGain,
+        Game,
+        InformationGain,
+        TableGame,
+        ValidationGain,
+        check_properties,
+    )
 
 __all__ = [
     "BayesianLinearRegression",
     "Collaboration",
     "Contributions",
+    "EvidenceGain",
     "FairpoolError",
     "FairpoolWarning",
     "Game",
@@ -73,10 +88,12 @@ __all__ = [
     "check_properties",
     "check_strict_monotonicity",
     "collaborate",
+    "compare_with_alone",
     "find_duplicates",
     "find_near_copies",
     "held_out_residuals",
     "inducing_points",
+    "judge_evidence",
     "leave_one_out",
     "load_reward",
     "mnlp",
@@ -84,12 +101,14 @@ __all__ = [
     "realise",
     "shapley",
     "standalone",
+    "uncheckable_information",
 ]
 
 HOMES = {
     "BayesianLinearRegression": "models",
     "Collaboration": "collaboration",
     "Contributions": "contributions",
+    "EvidenceGain": "values",
     "FairpoolError": "errors",
     "FairpoolWarning": "errors",
     "Game": "values",
@@ -109,10 +128,12 @@ HOMES = {
     "check_properties": "values",
     "check_strict_monotonicity": "rewards",
     "collaborate": "collaboration",
+    "compare_with_alone": "audit",
     "find_duplicates": "audit",
     "find_near_copies": "audit",
     "held_out_residuals": "audit",
     "inducing_points": "models",
+    "judge_evidence": "audit",
     "leave_one_out": "contributions",
     "load_reward": "realisation",
     "mnlp": "models",
@@ -120,6 +141,7 @@ HOMES = {
     "realise": "realisation",
     "shapley": "contributions",
     "standalone": "contributions",
+    "uncheckable_information": "audit",
 }
 """The module that each public name comes from.
 

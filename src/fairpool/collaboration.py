@@ -26,6 +26,7 @@ from fairpool.report.plain import as_plain
 from fairpool.report.sentences import explain
 from fairpool.report.terminal import summary_of, table_of, text_of
 from fairpool.rewards import check_incentives
+from fairpool.rewards.discount import discounted
 from fairpool.rewards.scheme import SilentScheme
 from fairpool.tables.arrays import TINY, FloatArray, as_generator, read_only
 from fairpool.values import InformationGain
@@ -48,7 +49,13 @@ class Collaboration(Outcome):
             render_report,
         )  # only here: charts take a second to load
 
-        page = render_report(self, Context(residuals=self.residuals, warnings=self.warnings))
+        context = Context(
+            residuals=self.residuals,
+            warnings=self.warnings,
+            against_alone=self.against_alone,
+            uncheckable=self.uncheckable,
+        )
+        page = render_report(self, context)
         write_atomically(Path(path), page.encode())
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,6 +85,7 @@ def collaborate(
     executor: Workers | Executor | None = None,
     mechanism: str | Mechanism = "label_noise",
     covariance: str = "hidden",
+    colluding: int | None = None,
 ) -> Collaboration:
     """From the parties' data to one reward model each, by way of values, contributions and rewards.
 
@@ -104,11 +112,11 @@ def collaborate(
         mechanism: How rewards are weakened, see `fairpool.realisation.mechanism`.
         covariance: Of models with weights: "hidden" tells little of the others' inputs, "full" is
             as trained; see `realise`.
+        colluding: How many recipients may put their files together; None: all; see `realise`.
     """
     with workers_of(executor) as workers:
         result = collaboration_of(
-            parties,
-            model,
+            InformationGain(model, parties),
             rho=rho,
             rng=rng,
             contributions=contributions,
@@ -117,33 +125,37 @@ def collaborate(
             workers=workers,
             mechanism=mechanism,
             covariance=covariance,
+            colluding=colluding,
         )
     warn_of(result.notes)
     return result
 
 
 def collaboration_of(
-    parties: Sequence[PartyData],
-    model: Model,
+    game: InformationGain,
+    *,
     rho: float | str,
     rng: np.random.Generator | int | None,
-    *,
     contributions: str | Concept,
     evaluations: int | None,
     precision: float | None,
     workers: Workers,
     mechanism: str | Mechanism = "label_noise",
     covariance: str = "hidden",
+    colluding: int | None = None,
     public: FloatArray | None = None,
     declared: FloatArray | None = None,
+    kept: FloatArray | None = None,
 ) -> Collaboration:
-    """What `collaborate` does, with notes instead of warnings; the workers keep their own notes."""
+    """What `collaborate` does, with notes instead of warnings; the workers keep their own notes.
+
+    Of what a reward adds to its own data, party i keeps kept[i]; all, where that is None.
+    """
     as_generator(rng)  # so that a wrong one is refused before anything is computed
     concept = concept_of(contributions)
     problems = settings_without_meaning(concept, evaluations=evaluations, precision=precision)
     if problems:
         raise GameError(*problems)
-    game = InformationGain(model, parties)
     target_standard_error = None
     if precision is not None:
         target_standard_error = max(precision * game.total / game.n, TINY)
@@ -161,6 +173,8 @@ def collaboration_of(
     phi = replace(measured, concept=concept)
     scheme = SilentScheme(game, phi)
     rewards = read_only(scheme.rewards(rho))
+    if kept is not None:
+        rewards = read_only(discounted(rewards, alone=game.alone, kept=kept))
     check_targets(game, rewards, scheme)
     realised = realise(
         game,
@@ -168,6 +182,7 @@ def collaboration_of(
         rng,
         mechanism=mechanism,
         covariance=covariance,
+        colluding=colluding,
         public=public,
         declared=declared,
     )
@@ -183,5 +198,6 @@ def collaboration_of(
         rewards=rewards,
         incentives=check_incentives(game, phi, rewards),
         models=tuple(models),
+        kept=kept,
         notes=scheme.notes + copies,
     )

@@ -12,6 +12,7 @@ from fairpool.errors import DataError
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.columns import level_counts
+from fairpool.tables.days import days_of
 from fairpool.tables.made_up import evenly_spread
 from fairpool.targets import Labels, Target
 
@@ -107,6 +108,14 @@ class TableEncoding:
             column.encode(table[column.name], block[start:end])
             start = end
         return block.T
+
+    def with_days(self, table: pa.Table) -> pa.Table:
+        """A table with days since 1970-01-01 in place of dates, typed or as texts."""
+        names = table.column_names
+        for name in self.dates:
+            if name in names:
+                table = table.set_column(names.index(name), name, days_of(table[name], name))
+        return table
 
     def unusable(self, table: pa.Table) -> dict[int, dict[str, str]]:
         """The rows (from 0) for which nothing can be predicted, and why, column by column."""

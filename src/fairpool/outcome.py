@@ -3,11 +3,20 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from fairpool.audit import held_out_residuals
+import numpy as np
+
+from fairpool.audit import (
+    AgainstAlone,
+    Uncheckable,
+    compare_with_alone,
+    held_out_residuals,
+    uncheckable_information,
+)
 from fairpool.contributions import Contributions
 from fairpool.notes import Note, texts_of
 from fairpool.realisation import ModelReward
 from fairpool.rewards import RewardScheme
+from fairpool.rewards.discount import discounted
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain
 from fairpool.verdicts import Verdicts
@@ -27,6 +36,8 @@ class Outcome:
         incentives: The verdicts on R1-R7, F1-F4 and Definitions 1-3.
         models: One `ModelReward` per party.
         notes: What the operator should know.
+        kept: s [n], how much each party keeps of what a reward adds to its own data: less than 1
+            where its labels harm the others and the operator chose to discount; None: all.
     """
 
     game: InformationGain
@@ -38,6 +49,7 @@ class Outcome:
     incentives: Verdicts
     models: tuple[ModelReward, ...]
     notes: tuple[Note, ...]
+    kept: FloatArray | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -55,6 +67,32 @@ class Outcome:
         return held_out_residuals(self.game)
 
     @cached_property
+    def against_alone(self) -> tuple[AgainstAlone, ...]:
+        """Per party, how its reward predicts its own rows beside its own data's model.
+
+        See `compare_with_alone`.
+        """
+        return compare_with_alone(self.game, self.models)
+
+    @cached_property
+    def uncheckable(self) -> tuple[Uncheckable | None, ...]:
+        """Per party, what of its data has to be taken on trust, see `uncheckable_information`."""
+        return uncheckable_information(self.game)
+
+    @cached_property
     def reward_intervals(self) -> FloatArray:
         """Where the rewards of exact contributions lie [n, 2], see `RewardScheme`."""
-        return self.scheme.reward_intervals(self.asked)
+        intervals = self.scheme.reward_intervals(self.asked)
+        if self.kept is None:
+            return intervals
+        ends = [
+            discounted(intervals[:, end], alone=self.game.alone, kept=self.kept) for end in (0, 1)
+        ]
+        return np.column_stack(ends)
+
+    def rewards_at(self, rho: float) -> FloatArray:
+        """What another rho would give [n]."""
+        rewards = self.scheme.rewards(rho)
+        if self.kept is None:
+            return rewards
+        return discounted(rewards, alone=self.game.alone, kept=self.kept)

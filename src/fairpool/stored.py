@@ -14,6 +14,13 @@ def text(value: Any) -> str:
     return value
 
 
+def whole_number(value: Any, name: str) -> int:
+    """A whole number in a file."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise RewardFileError(f"{name} {shown(value)} is not a whole number")
+    return value
+
+
 def number(value: Any, name: str, *, least: float = -np.inf, most: float = np.inf) -> float:
     """A number in a file, within bounds."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -128,7 +128,7 @@ def test_nothing_is_overwritten_unless_asked(mine):
         (("empty.csv",), "empty.csv: it has no row; give the rows that the reward shall have"),
         (("lacking.csv",), 'rows of your own: lacking.csv: no column "y"; it has x, z, kind'),
         (("bad.csv",), "bad.csv, line 2, column \"y\": 'oops' is not a number; correct it"),
-        (("bad.csv",), '1 missing value(s) (x 1), first at bad.csv, line 3, column "x"; fill it'),
+        (("bad.csv",), '1 missing value(s) (x 1), first at bad.csv, line 3, column "x"; fill in'),
         (("mine.csv", "--add", "--corrected"), "give one of them"),
     ],
 )

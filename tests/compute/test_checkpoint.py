@@ -88,7 +88,7 @@ def test_values_of_another_place_are_not_used(tmp_path):
         np.array(["a", "b", "c"]),
         np.array([1, 2, 3]),
         np.array([1 + 2j]),
-        np.array([[1.0]]),
+        np.array([[[1.0]]]),
         np.array(5.0),
         np.array([np.nan]),
         np.array(["2020-11-16"], dtype="M8[D]"),

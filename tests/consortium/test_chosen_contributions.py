@@ -72,7 +72,7 @@ def test_from_the_file_to_the_letter(tmp_path, name):
 
 def many(tmp_path, **settings):
     """A project of 18 parties, more than can be enumerated."""
-    return project(tmp_path, extra=valuation(**settings), sizes=(11, 10, 12) * 6)
+    return project(tmp_path, extra=valuation(**settings), sizes=(16, 15, 17) * 6)
 
 
 @pytest.mark.parametrize("name", CONCEPTS)

@@ -1,13 +1,14 @@
 """[columns.NAME] and its shorthands: what they mean, and what cannot be said."""
 
 import json
+from datetime import date
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from fairpool.columns import Bounds
-from fairpool.consortium.configuration import load_configuration
+from fairpool.consortium.configuration_file import load_configuration
 from tests.support.projects import fairpool, prepared, project, table, write
 
 
@@ -315,13 +316,6 @@ def with_values(folder, name, values, party=1):
             " logarithm)",
         ),
         (
-            "[columns.z]\nkind = 'date'\nrange = [1970-01-01, 1970-01-06]",
-            "z",
-            [400.0],
-            'party "Party 1": p1.csv, line 2, column "z": 1971-02-05 is outside 1970-01-01 ..'
-            ' 1970-01-06; correct it, or say outside = "clip" in [columns.z]',
-        ),
-        (
             "[columns.z]\nmissing = 'impute'",
             "x",
             [None],
@@ -343,6 +337,20 @@ def test_values_that_cannot_be_used_are_told_with_file_and_line(
     folder = said(tmp_path, section)
     with_values(folder, name, values)
     assert refused(folder) == [expected]
+
+
+def test_a_date_outside_its_range_is_told_as_a_date(tmp_path):
+    folder = said(tmp_path, "[columns.z]\nkind = 'date'\nrange = [1970-01-01, 1970-01-06]")
+    for file in ("p0.csv", "p1.csv", "p2.csv", "test.csv"):
+        content = table(25, 1)
+        days = [date(1970, 1, 1 + k % 6) for k in range(25)]
+        if file == "p1.csv":
+            days[0] = date(1971, 2, 5)
+        write(folder / file, content.set_column(1, "z", pa.array(days)))
+    assert refused(folder) == [
+        'party "Party 1": p1.csv, line 2, column "z": 1971-02-05 is outside 1970-01-01 ..'
+        ' 1970-01-06; correct it, or say outside = "clip" in [columns.z]'
+    ]
 
 
 def test_a_text_in_a_ranged_column_is_told_once(tmp_path):

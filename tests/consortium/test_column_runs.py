@@ -2,6 +2,7 @@
 
 import csv
 import json
+from datetime import date
 
 import numpy as np
 import pyarrow as pa
@@ -36,7 +37,7 @@ def farm(rows, seed, *, gaps=0.0):
         {
             "plot": [f"{seed}-{k:03d}" for k in range(rows)],
             "rain": pa.array(rain, mask=lacks),
-            "day": np.floor(day),
+            "day": pa.array(np.floor(day).astype("int32")).cast(pa.date32()),
             "soil": pa.array(soil, mask=rng.random(rows) < gaps),
             "crop": crop,
         }
@@ -75,6 +76,12 @@ def column_of(run, name):
     return column
 
 
+def with_day_numbers(table):
+    """The same, with days since 1970 instead of dates."""
+    place = table.column_names.index("day")
+    return table.set_column(place, "day", table["day"].cast(pa.int32()))
+
+
 # Ranges
 
 
@@ -103,7 +110,7 @@ def test_values_outside_are_clipped_counted_and_told(tmp_path):
     told = f'{beyond} value(s) of "z" outside 1 .. 4 are taken to be its nearer end'
     assert f'party "Party 0": {told}' in notes
     own = (folder / "result/parties/Party-0/letter.html").read_text()
-    assert f"Of your own table, {told}".replace('"', "&#34;") in own
+    assert f"done to your table: {told}".replace('"', "&#34;") in own
     assert "comes from ranges that the operator declared" in own
     other = (folder / "result/parties/Party-1/letter.html").read_text()
     assert told.replace('"', "&#34;") not in other
@@ -174,7 +181,7 @@ def test_summing_up_and_sampling_see_the_same_imputed_rows(tmp_path):
     model, encoding = game.model, run.preparation.encoding
     for i, party in enumerate(run.collaboration.game.pool.statistics):
         table = farm(60, i, gaps=0.2)
-        X, y = encoding.encode(table), encoding.encode_target(table)
+        X, y = encoding.encode(encoding.with_days(table)), encoding.encode_target(table)
         direct = model.summarise(fp.Party("p", X, y))
         np.testing.assert_allclose(party.told.precision, direct.gram / model.noise_variance)
 
@@ -196,7 +203,7 @@ def test_values_that_stand_for_missing_ones(tmp_path):
     run = written_run(folder, folder / "result")
     assert run.preparation.parties[0].imputed["rain"] == 7
     reward = folder / "result/parties/Party-0/reward.safetensors"
-    (tmp_path / "new.csv").write_text("rain,day,soil\n-1,17000,clay\n,17000,clay\n")
+    (tmp_path / "new.csv").write_text("rain,day,soil\n-1,2016-07-18,clay\n,2016-07-18,clay\n")
     first, second = predict_file(reward, tmp_path / "new.csv").rows
     assert first == second
 
@@ -260,8 +267,11 @@ def test_scores_of_logarithms_are_those_of_the_log_normal(tmp_path):
 def test_a_season_is_learned_from_dates(tmp_path):
     """A line through days knows no season."""
     with_dates = finished_run(farms(tmp_path / "a"))
-    as_number = FARM.replace('kind = "date"', 'kind = "number"')
-    with_numbers = finished_run(farms(tmp_path / "b", as_number))
+    as_number = farms(tmp_path / "b", FARM.replace('kind = "date"', 'kind = "number"'))
+    for i, file in enumerate(("p0.csv", "p1.csv", "p2.csv")):
+        write(as_number / file, with_day_numbers(farm(60, i)))
+    write(as_number / "test.csv", with_day_numbers(farm(40, 99)))
+    with_numbers = finished_run(as_number)
     assert with_dates.preparation.encoding.dates == ("day",)
     assert with_dates.scores.everyone["rmse"] < 0.5 * with_numbers.scores.everyone["rmse"]
 
@@ -288,12 +298,12 @@ def farm_reward(tmp_path_factory):
 
 
 ODD = """plot,rain,day,soil
-007,400,17000,clay
-b,,17000,clay
-c,400,17000,loam
-d,many,17000,clay
+007,400,2016-07-18,clay
+b,,2016-07-18,clay
+c,400,2016-07-18,loam
+d,many,2016-07-18,clay
 "=e",9000,,
-f,inf,17000,sand
+f,inf,2016-07-18,sand
 """
 REASONS = [
     "",
@@ -328,7 +338,7 @@ def test_a_row_without_a_prediction_has_a_reason(farm_reward, tmp_path):
 
 
 def test_a_table_without_a_row_to_predict(farm_reward, tmp_path):
-    (tmp_path / "none.csv").write_text("rain,day,soil\n,17000,clay\n")
+    (tmp_path / "none.csv").write_text("rain,day,soil\n,2016-07-18,clay\n")
     predicted = predict_file(farm_reward, tmp_path / "none.csv")
     assert as_csv(predicted) == (
         "crop_median,crop_mean,lower_95,upper_95,reason\n,,,,rain is missing\n"
@@ -342,8 +352,8 @@ def test_a_table_without_a_row_to_predict(farm_reward, tmp_path):
 def test_an_id_need_not_be_there(farm_reward, tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()
-    (folder / "a.csv").write_text("plot,rain,day,soil\na,400,17000,clay\n")
-    (folder / "b.csv").write_text("rain,day,soil\n400,17000,clay\n")
+    (folder / "a.csv").write_text("plot,rain,day,soil\na,400,2016-07-18,clay\n")
+    (folder / "b.csv").write_text("rain,day,soil\n400,2016-07-18,clay\n")
     predicted = predict_file(farm_reward, folder)
     assert predicted.names[0] == "crop_median"
     first, second = predicted.rows
@@ -352,8 +362,17 @@ def test_an_id_need_not_be_there(farm_reward, tmp_path):
 
 def test_tables_in_python_are_refused_by_row(farm_reward):
     reward = fp.load_reward(farm_reward)
-    columns = {"day": [17000.0, 17000.0], "soil": ["clay", "sand"]}
+    columns = {"day": [date(2016, 7, 18)] * 2, "soil": ["clay", "sand"]}
     mean, _ = reward.predict_table(pa.table({"rain": [400.0, 500.0], **columns}))
     assert len(mean) == 2
+    for days in ([17000.0] * 2, ["2016-07-18"] * 2, ["18 Jul 2016"] * 2):
+        same = {"rain": [400.0, 500.0], **columns, "day": days}
+        np.testing.assert_allclose(reward.predict_table(pa.table(same))[0], mean)
+    with pytest.raises(ValueError, match=r"'1/2/2016' may have the day or the month first"):
+        reward.predict_table(pa.table({"rain": [400.0], "soil": ["clay"], "day": ["1/2/2016"]}))
+    with pytest.raises(ValueError, match=r'column "day", row 1 .*: \'soon\' is not a date'):
+        reward.predict_table(
+            pa.table({"rain": [4e2] * 2, "soil": ["clay"] * 2, "day": ["1 Jul 2016", "soon"]})
+        )
     with pytest.raises(ValueError, match=r"row 1 .*: rain: 9 is outside 50 .. 5000; correct it"):
         reward.predict_table(pa.table({"rain": [400.0, 9.0], **columns}))

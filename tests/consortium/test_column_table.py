@@ -109,3 +109,44 @@ def test_the_table_is_shown_with_problems_too(tmp_path):
 
 def test_quiet_is_quiet(tmp_path):
     assert fairpool("check", farms(tmp_path), "--quiet").stdout == ""
+
+
+def columns_told(folder):
+    """What `check` tells a program of each column at each owner."""
+    told = json.loads(fairpool("check", folder, "--json").stdout)
+    found = {}
+    for column in told["columns"]:
+        for cell in column["by"]:
+            found[column["column"], cell["owner"]] = cell
+    return found
+
+
+def test_a_column_is_shown_though_another_one_is_missing_in_every_row(tmp_path):
+    folder = farms(tmp_path)
+    before = columns_told(folder)
+    content = farm_table(0).set_column(1, "temp_c", pa.nulls(80, pa.float64()))
+    write(folder / "Ash.csv", content)
+    after = columns_told(folder)
+    assert after["rain_mm", "Ash"] == before["rain_mm", "Ash"]
+    assert after["temp_c", "Ash"] == {"owner": "Ash", "missing": 1.0}
+
+
+def test_what_cannot_be_read_has_no_median(tmp_path):
+    folder = farms(tmp_path)
+    content = farm_table(0)
+    shares = pa.array([f"{value:.1f}%" for value in content["temp_c"].to_pylist()])
+    write(folder / "Ash.csv", content.set_column(1, "temp_c", shares))
+    told = columns_told(folder)
+    assert "median" not in told["temp_c", "Ash"]
+    assert "median" in told["rain_mm", "Ash"]
+    assert "median" in told["temp_c", "Elm"]
+
+
+def test_fractions_among_percent_are_asked_about(tmp_path):
+    folder = farms(tmp_path)
+    for k, name in enumerate(("Ash", "Elm", "Fir", "Oak")):
+        humidity = np.random.default_rng(k).normal(60, 10, 80)
+        if name == "Oak":
+            humidity = humidity / 100
+        write(folder / f"{name}.csv", farm_table(k).add_column(0, "humidity (%)", [humidity]))
+    assert columns_told(folder)["humidity (%)", "Oak"]["question"] == "Fractions?"

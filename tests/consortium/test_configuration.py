@@ -1,14 +1,19 @@
 import re
 import tomllib
+from pathlib import Path
 
 import pytest
 
-from fairpool.consortium.column_sections import ColumnSection
-from fairpool.consortium.configuration import ConfigurationError, known_format, load_configuration
+from fairpool.consortium.column_sections import ColumnSection, OwnColumnSection
+from fairpool.consortium.configuration import known_format
+from fairpool.consortium.configuration_file import load_configuration
 from fairpool.consortium.example import CONFIGURATION
 from fairpool.consortium.limits import Limits
+from fairpool.consortium.reading_sections import ReadingSection
+from fairpool.errors import ConfigurationError
 from tests.support.projects import project
 
+ROOT = Path(__file__).parents[2]
 GOOD = 'target = "y"\n[[parties]]\nname = "a"\ndata = "a.csv"\n'
 
 FORMAT = known_format()
@@ -46,6 +51,13 @@ def test_the_example_mentions_every_setting():
 
     for key in set(keys(FORMAT)):
         assert key in CONFIGURATION, key
+
+
+def test_the_guide_has_every_key_of_tables_and_columns():
+    guide = (ROOT / "docs" / "operator-guide.md").read_text()
+    for section in (ReadingSection, OwnColumnSection, ColumnSection):
+        for name, field in section.model_fields.items():
+            assert f"\n| `{field.alias or name}` | " in guide, (section, name)
 
 
 def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():

@@ -21,6 +21,9 @@ rain_mm.missing = "impute"
 soil = { kind = "category", levels = ["clay", "loam", "sand"] }
 irrigated = { kind = "category", levels = ["no", "yes"] }
 remark.kind = "text"
+
+[model]
+inducing_points = 20  # the smallest party has 50 rows, which are in four files
 """
 
 

@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from openpyxl import Workbook
 
-from fairpool.consortium.configuration import load_configuration
+from fairpool.consortium.configuration_file import load_configuration
 from fairpool.consortium.from_folder import configure_folder
 from fairpool.errors import FairpoolError
 from tests.support.farm import write_farm
@@ -231,3 +232,53 @@ def test_json_for_a_program(tmp_path):
     assert told["file"] == str(folder / "collaboration.toml")
     assert told["target"] == "yield"
     assert len(told["questions"]) == 4
+
+
+def test_what_does_not_fit_between_parties_is_asked(tmp_path):
+    folder = plain_folder(tmp_path / "tables")
+    content = table(40, 5)
+    other_words = pa.array([f"{kind}ish" for kind in content["kind"].to_pylist()])
+    signed = pa.array([f"{value:.1f}%" for value in content["x"].to_pylist()])
+    content = content.set_column(2, "kind", other_words).set_column(0, "x", signed)
+    write(folder / "Yew.csv", content.append_column("note", pa.nulls(40, pa.string())))
+    for k, name in enumerate(("Ash", "Elm", "Oak")):
+        write(folder / f"{name}.csv", table(40, k).append_column("note", pa.array(["a", "b"] * 20)))
+    first, *others = (folder / "Ash.csv").read_text().splitlines()
+    lines = [f"{first},y", *(f"{line},1" for line in others)]
+    (folder / "Twice.csv").write_text("\n".join(lines))
+    asked = configure_folder(folder, target="y").questions
+    assert any(question.startswith("x seems to be number at Ash") for question in asked)
+    assert any(
+        "text at Yew ('" in question or "category at Yew ('" in question for question in asked
+    )
+    assert any("kind at Yew has greenish, redish, which nobody else" in text for text in asked)
+    assert any("note: no value at Yew; shall nobody's be used?" in text for text in asked)
+    assert any("two columns are named 'y'; rename or remove one" in text for text in asked)
+
+
+def test_words_of_which_none_stands_twice_are_kept_through_predictions(tmp_path):
+    folder = tmp_path / "tables"
+    for k in range(2):
+        content = table(40, k).add_column(0, "patient", [[f"{k}-{row}" for row in range(40)]])
+        write(folder / f"p{k}.csv", content)
+    configure_folder(folder, target="y")
+    assert settings_of(folder)["columns"]["patient"]["kind"] == "id"
+
+
+def test_a_title_and_truth_values_in_a_workbook(tmp_path):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    for name in ("a", "b"):
+        book = Workbook()
+        book.active.append(["The clinic's patients"])
+        book.active.append([])
+        book.active.append(["age", "smokes", "stay"])
+        for row in range(30):
+            book.active.append([20 + row, row % 3 == 0, 2.5 + row / 7])
+        book.save(folder / f"{name}.xlsx")
+    configure_folder(folder, target="stay")
+    settings = settings_of(folder)
+    assert settings["reading"] == {"header": 3}
+    assert settings["columns"]["smokes"]["levels"] == ["FALSE", "TRUE"]
+    checked = fairpool("check", folder, "--json")
+    assert checked.returncode == 0, checked.stdout

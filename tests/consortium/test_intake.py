@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 
 from fairpool.compute.workers import no_progress
-from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.sample import encoded_batches
 from fairpool.consortium.tables import Source
+from fairpool.errors import ConfigurationError
 from fairpool.tables.moments import Moments
 from tests.support.projects import party_table, prepared, project, table, write
 
@@ -158,7 +158,7 @@ def test_every_problem_of_every_party_is_listed_at_once(tmp_path):
     (tmp_path / "p2.csv").unlink()
     found = refuse(folder)
     assert len(found) == 3
-    assert "matches none" in found[2]
+    assert "matches none" in found[0]
     (tmp_path / "test.csv").write_text("x,z,y\n1,2,3\n")
     (folder / "collaboration.toml").write_text(
         'features = ["x", "z", "kind"]\n' + (folder / "collaboration.toml").read_text()
@@ -229,10 +229,23 @@ def test_parties_of_few_rows_are_refused_before_computing(tmp_path):
     folder = project(tmp_path, sizes=(20, 1))
     (problem,) = refuse(folder)
     assert 'party "Party 1" has 1 distinct row' in problem
-    assert "needs 10 of every party" in problem
+    assert "needs 10: " in problem
     assert "share_inputs = true" in problem
     folder = project(tmp_path, sizes=(20, 1), rewards="share_inputs = true")
     assert prepared(folder).parties[1].rows == 1
+
+
+def test_every_other_party_counts_as_a_holder_of_a_file_unless_fewer_collude(tmp_path):
+    model = 'kind = "sparse_gp"\ninducing_points = 12'
+    sizes = (40, 40, 40, 20)
+    # Twelve weights on three columns, in three files: 3 * 12 * 3 / 4 rows.
+    (problem,) = refuse(project(tmp_path, sizes=sizes, model=model))
+    assert 'party "Party 3" has 20 distinct row(s), and needs 27: 3 reward files' in problem
+    assert "set colluding" in problem
+    two = project(tmp_path, sizes=sizes, model=model, rewards="colluding = 2")
+    assert prepared(two).configuration.rewards.colluding == 2
+    with pytest.raises(ConfigurationError, match="rewards, colluding: 0 is not allowed"):
+        prepared(project(tmp_path, sizes=sizes, model=model, rewards="colluding = 0"))
 
 
 def test_a_category_without_a_shared_level_is_refused(tmp_path):

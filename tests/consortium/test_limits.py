@@ -9,12 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairpool.compute.workers import Workers
-from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import survey, survey_problems
+from fairpool.consortium.heads import column_names
+from fairpool.consortium.intake import survey
 from fairpool.consortium.limits import Limits
-from fairpool.consortium.tables import Source, column_names
-from fairpool.errors import DataError
+from fairpool.consortium.survey_problems import survey_problems
+from fairpool.consortium.tables import Source
+from fairpool.errors import ConfigurationError, DataError
 from tests.support.projects import fairpool, prepared, project, table, write
 
 
@@ -261,7 +262,7 @@ def test_a_column_of_levels_that_cannot_be_shown_is_one_fault(tmp_path):
     rows = 50_000
     kinds = pa.array([f"{k}\x07" for k in range(rows)])
     write(folder / "p0.parquet", table(rows, 0).set_column(2, "kind", kinds))
-    [problem, levels] = refused(folder)
+    [levels, problem] = refused(folder)
     assert (
         "p0.parquet, row 1, column \"kind\": the level '0\\x07' cannot be shown (and 49999"
         in problem

@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.example import write_example
 from fairpool.consortium.faults import Columns
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.outliers import FAR, MOST_TOLD, look_for_outliers, outlier_notes
 from fairpool.consortium.surveys import Extreme, Range, RowSample, Survey
 from fairpool.consortium.tables import PUBLIC, Source
+from fairpool.errors import ConfigurationError
 from fairpool.tables.moments import Moments
 from tests.support.projects import fairpool, finished_run, prepared, project, table, write
 

@@ -13,9 +13,8 @@ import pytest
 
 import fairpool as fp
 from fairpool.cli import app
-from fairpool.consortium.configuration import ConfigurationError
 from fairpool.consortium.prediction import predict_file
-from fairpool.errors import DataError, FairpoolWarning
+from fairpool.errors import ConfigurationError, DataError, FairpoolWarning
 from tests.support.projects import (
     LISTED,
     finished_run,
@@ -57,17 +56,18 @@ def test_levels_that_are_not_listed_are_refused_for_every_source(tmp_path):
     (folder / "p0.csv").write_text("x,z,kind,y\n1,2,R,3\n\n1,2,red,3\n2,1,green,1\n2,2,red,4\n")
     write(folder / "p1.csv", table(9, 1).set_column(2, "kind", pa.array(["R"] * 5 + ["G"] * 4)))
     found = problems_of(folder)
-    assert found[0] == (
+    assert found[-1] == (
         'party "Party 0": p0.csv, line 4, column "kind": \'red\' is not among the levels listed'
         " under categorical"
         " ('R', 'G'); 3 row(s) have such a level ('red' 2, 'green' 1); correct the data, or add the"
         " level to the list"
     )
+    # The worst first: those of most rows.
     assert [problem.split(":")[0] for problem in found] == [
-        'party "Party 0"',
         'party "Party 2"',
-        "public data",
         "test data",
+        "public data",
+        'party "Party 0"',
     ]
 
 
@@ -203,7 +203,7 @@ def test_any_number_of_columns_without_a_name_are_left_out(tmp_path):
         " name it"
     )
     (folder / "p0.csv").write_text(",,\n1,2,3\n")
-    assert "p0.csv: its first line names no column" in problems_of(folder)[0]
+    assert "p0.csv: line 1 names no column; say which one does" in problems_of(folder)[0]
 
 
 @pytest.mark.parametrize(("name", "start"), [("id", 0), ("Row_Number", 1), ("index", 1)])
@@ -282,17 +282,17 @@ def test_every_bad_column_of_a_csv_file_is_listed(tmp_path):
         " it needs quotes",
         "p0.csv, line 2, column \"x\": 'abc' is not a number (and 1 more); correct it, or if the"
         " whole column is",
+        'p0.csv, line 4, column "y": inf is infinite or beyond 1e+100 (and 1 more); correct it',
         "p0.csv, line 4, column \"z\": '2,5' is not a number; write numbers with a decimal point,"
         " and without commas",
         "p0.csv, line 5, column \"w\": '2024-01-05' is not a number; turn it into a number (such as"
         " days since a date)",
         "p0.csv, line 7, column \"y\": 'text' is not a number; correct it (a target must be a"
         " number)",
-        'p0.csv, line 4, column "y": inf is infinite or beyond 1e+100 (and 1 more); correct it',
-        '1 missing value(s) (x 1), first at p0.csv, line 5, column "x"; fill them in, or set'
-        ' missing = "drop"',
         "p0.csv, line 4, column \"kind\": 'blue' is not among the levels listed under categorical"
         " ('red', 'green')",
+        '1 missing value(s) (x 1), first at p0.csv, line 5, column "x"; fill them in, or set'
+        ' missing = "drop"',
     ]
     assert len(of_first) == len(beginnings), of_first
     for problem, beginning in zip(of_first, beginnings, strict=True):
@@ -321,16 +321,16 @@ def test_every_bad_column_of_a_parquet_file_is_listed(tmp_path):
         'p1.parquet: column "z" has type timestamp[ms], not numbers; turn it into a number (such as'
         " days since a date),"
         " or leave it out of features",
-        'p1.parquet, row 3, column "y": inf is infinite or beyond 1e+100; correct it',
         'p1.parquet: column "kind" has type list<element: int64>, not categories; leave it out of'
         " features",
+        'p1.parquet, row 3, column "y": inf is infinite or beyond 1e+100; correct it',
         '1 missing value(s) (y 1), first at p1.parquet, row 2, column "y"; fill them in, or set'
         ' missing = "drop" to'
         " leave those rows out",
     ]
 
 
-def test_every_file_of_a_party_is_looked_at_in_order(tmp_path):
+def test_every_file_of_a_party_is_looked_at_and_the_worst_is_told_first(tmp_path):
     folder = project(tmp_path)
     (folder / "many").mkdir()
     (folder / "many" / "a.csv").write_text("x,z,kind,y\n1,2,red,3\nbad,2,red,3\n")
@@ -343,11 +343,11 @@ def test_every_file_of_a_party_is_looked_at_in_order(tmp_path):
     found = problems_of(folder)
     expected = [
         "b.csv: two columns",
+        "p2.csv is no file",
+        'd.csv: no column "kind"',
         "a.csv, line 3",
         "c.csv, line 2",
-        "c.csv, line 2",
-        'd.csv: no column "kind"',
-        "p2.csv",
+        "1 missing value(s) (y 1), first at many/c.csv, line 2",
     ]
     assert len(found) == len(expected), found
     for problem, part in zip(found, expected, strict=True):
@@ -363,7 +363,7 @@ def test_what_is_listed_of_one_file_is_bounded(tmp_path):
     edit(folder, '[test]\ndata = "test.csv"', "")
     found = problems_of(folder)
     assert len(found) == 3 * 21
-    assert found[20] == 'party "Party 0": p0.csv: and 31 more problem(s)'
+    assert found[60] == 'party "Party 0": p0.csv: and 31 more problem(s)'
     (folder / "p0.csv").write_text(",".join([*names, "y"]) + "\n" + "x" * 5000 + ",1" * 50 + "\n")
     assert len(problems_of(folder)[0]) < 300
 
@@ -434,7 +434,7 @@ def test_a_damaged_parquet_file_hides_no_other_problem(tmp_path):
     content = bytearray((folder / "p0.parquet").read_bytes())
     content[200 : len(content) // 2] = b"\x07" * (len(content) // 2 - 200)
     (folder / "p0.parquet").write_bytes(content)
-    lacking, damaged, *_ = problems_of(folder)
+    damaged, lacking, *_ = problems_of(folder)
     assert 'p0.parquet: no column "w"' in lacking
     assert "p0.parquet: damaged; ask for it again" in damaged
 
@@ -564,8 +564,8 @@ def test_predict_lists_every_problem_of_its_data(tmp_path, reward_file):
         predict_file(reward_file, tmp_path)
     found = [problem.replace(f"{tmp_path}/", "") for problem in caught.value.problems]
     beginnings = [
-        "data to predict: a.csv, line 3: 2 values for 3 columns;",
         'data to predict: b.csv: no columns "z", "kind"; it has x',
+        "data to predict: a.csv, line 3: 2 values for 3 columns;",
     ]
     assert len(found) == len(beginnings)
     for problem, beginning in zip(found, beginnings, strict=True):

@@ -15,13 +15,14 @@ import pytest
 import fairpool as fp
 from fairpool.columns import NumberColumn
 from fairpool.compute.workers import Workers
-from fairpool.consortium import reading
+from fairpool.consortium import hashing_stream, reading
 from fairpool.consortium.contents import Content, contents_of
 from fairpool.consortium.faults import Columns
+from fairpool.consortium.hashing_stream import HashingStream
 from fairpool.consortium.intake import survey
 from fairpool.consortium.learning import learn
 from fairpool.consortium.prediction import predict_file
-from fairpool.consortium.reading import HashingStream, Piece, Reading
+from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.scrutiny import scrutinise
 from fairpool.consortium.statistics import summarise_files
 from fairpool.consortium.tables import Source
@@ -306,7 +307,7 @@ def test_a_hashed_csv_file_gives_the_batches_that_arrow_reads_from_it(
 @pytest.mark.parametrize("small", [1 << 24, 0])
 def test_a_stream_is_released_before_its_reading_ends(tmp_path, monkeypatch, small):
     """If Arrow's threads held it longer, a program that ends now would abort now and then."""
-    monkeypatch.setattr(reading, "SMALL_FILE", small)
+    monkeypatch.setattr(hashing_stream, "SMALL_FILE", small)
     streams = []
 
     class Watched(HashingStream):

@@ -312,6 +312,8 @@ def test_every_run_has_noise_of_its_own_and_keeps_nothing_of_it(tmp_path):
     assert rewards[0].eta == rewards[1].eta > 0
     results = [json.loads(files["operator/result.json"]) for files in (first, second)]
     assert results[0].pop("test") != results[1].pop("test")  # scores depend on the noise
+    for one, other in zip(results[0]["parties"], results[1]["parties"], strict=True):
+        assert one.pop("against_alone").keys() == other.pop("against_alone").keys()  # they too
     assert results[0] == results[1]  # and nothing else does
     for name in ("values.csv", "collaboration.toml", "inputs.sha256"):
         assert first[f"operator/{name}"] == second[f"operator/{name}"]

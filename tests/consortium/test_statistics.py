@@ -15,10 +15,11 @@ from fairpool.columns import CategoryColumn, NumberColumn, Rules
 from fairpool.compute.workers import Workers
 from fairpool.consortium import reading, statistics
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import survey, survey_problems
+from fairpool.consortium.intake import survey
 from fairpool.consortium.reading import Piece
 from fairpool.consortium.sample import row_keys
 from fairpool.consortium.statistics import summarise_files
+from fairpool.consortium.survey_problems import survey_problems
 from fairpool.consortium.tables import Source
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
@@ -219,8 +220,8 @@ def test_what_is_missing_or_infinite_is_named_by_its_row_in_the_file(tmp_path, m
     )
     source = Source("a", (tmp_path / "a.parquet",))
     [problem] = survey_problems(survey(source, COLUMNS, Workers()), COLUMNS)
-    assert "2 missing value(s) (z 2)" in problem
-    assert 'row 71, column "z"' in problem
+    assert "2 missing value(s) (z 2)" in problem.text
+    assert 'row 71, column "z"' in problem.text
     z[75] = -np.inf
     pq.write_table(
         content.set_column(2, "z", pa.array(z)), tmp_path / "a.parquet", row_group_size=10
@@ -229,7 +230,7 @@ def test_what_is_missing_or_infinite_is_named_by_its_row_in_the_file(tmp_path, m
         found = survey(source, COLUMNS, Workers(pool))
     may_miss = replace(COLUMNS, rules={"z": Rules(missing="drop")})
     [problem] = survey_problems(found, may_miss)
-    assert 'row 76, column "z": -inf is infinite' in problem
+    assert 'row 76, column "z": -inf is infinite' in problem.text
     with pytest.raises(
         DataError, match=r"a\.parquet: a value is infinite, or too large to be squared; correct it"
     ):
@@ -242,7 +243,7 @@ def test_levels_are_counted_over_all_pieces(tmp_path, monkeypatch):
     pq.write_table(content, tmp_path / "a.parquet", row_group_size=40)
     found = survey(Source("a", (tmp_path / "a.parquet",)), COLUMNS, Workers())
     [problem] = survey_problems(found, COLUMNS)
-    assert 'a: the categorical column "kind" has more than 100 levels' in problem
+    assert 'a: the categorical column "kind" has more than 100 levels' in problem.text
 
 
 def test_row_keys_are_equal_just_for_equal_rows():

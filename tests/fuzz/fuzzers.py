@@ -137,7 +137,13 @@ def reward_deliveries(folder: Path, rng: random.Random) -> None:
     length = int.from_bytes(content[:8], "little")
     description = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["fairpool"])
     delivery = {
-        "reading": {"separator": ",", "decimal": ".", "encoding": "cp1252", "missing": ["-"]},
+        "reading": {
+            "separator": ",",
+            "decimal": ".",
+            "encoding": "cp1252",
+            "missing": ["-"],
+            "header": 1,
+        },
         "columns": [
             {"name": "x", "named": "x", "own_unit": "inch", "unit": "mm"},
             {"name": "z", "date_format": "%d.%m.%Y"},
@@ -216,7 +222,7 @@ def small_project(folder: Path, kind: str = "blr", suffix: str = ".csv") -> Path
     """A project that runs; its model's hyperparameters are learned only where they must be."""
     model, rewards = MODELS[kind]
     model = model.replace("[8, 5]", "[3]")
-    return project(folder, model=model, suffix=suffix, sizes=(14, 12, 11), rewards=rewards)
+    return project(folder, model=model, suffix=suffix, sizes=(14, 12, 13), rewards=rewards)
 
 
 def project_in_dialect(folder: Path, rng: random.Random) -> Path:

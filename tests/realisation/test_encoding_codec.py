@@ -125,7 +125,7 @@ ROWS = pa.table(
         "plot": ["007", "=1+1", "c", "d"],
         "x": [1.5, None, -999.0, 40.0],
         "k": ["a", "?", None, "zzz"],
-        "t": [0.0, 400.0, None, 12345.5],
+        "t": pa.array([0, 400 * 86400, None, 12345 * 86400 + 43200], pa.timestamp("s")),
     }
 )
 
@@ -157,7 +157,7 @@ def clean(encoding):
     """The table as it is after reading."""
     table = {}
     for name in ("x", "k", "t"):
-        table[name] = encoding.rules[name].without_tokens(ROWS[name])
+        table[name] = encoding.rules[name].without_tokens(encoding.with_days(ROWS)[name])
     return pa.table(table)
 
 

@@ -3,6 +3,8 @@
 `python -m tests.support.reconstruction` prints the table of that page, in about ten minutes.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,8 @@ from tests.support.reconstruction import (
     scene,
     table,
 )
+from tests.support.several_files import ONE_RUN, TWO_RUNS, Files
+from tests.support.several_files import attack as attack_several
 
 FEW = {"full": Case(d=5, p=2, m=4, covariance="full"), "hidden": Case(d=12, p=2, m=2)}
 BOUND = {"full": Case(d=5, p=2, m=23, covariance="full"), "hidden": Case(d=12, p=2, m=12)}
@@ -28,9 +32,9 @@ def test_attack_rows_come_out_below_the_bound_where_all_agreed(covariance):
     case = FEW[covariance]
     reward = scene(case).reward
     with pytest.raises(ValueError, match=f'"b" has {case.m} distinct row'):
-        reward_bytes(reward, share_inputs=False)
+        reward_bytes(reward, share_inputs=False, known_noise=True)
     # The attack needs nothing but the file.
-    content = reward_bytes(reward, share_inputs=True)
+    content = reward_bytes(reward, share_inputs=True, known_noise=True)
     loaded = decode_reward(content, "file").posterior
     np.testing.assert_array_equal(loaded.weights, reward.posterior.weights)
     np.testing.assert_array_equal(loaded.factor, reward.posterior.factor)
@@ -43,9 +47,9 @@ def test_attack_no_row_comes_out_at_the_bound(covariance):
     case = BOUND[covariance]
     assert case.m == bound_of(case)
     one_less = scene(Case(**vars(case) | {"m": case.m - 1})).reward
-    with pytest.raises(ValueError, match=f"needs {case.m} of every party"):
-        reward_bytes(one_less, share_inputs=False)
-    reward_bytes(scene(case).reward, share_inputs=False)
+    with pytest.raises(ValueError, match=f"needs {case.m}: a reward file"):
+        reward_bytes(one_less, share_inputs=False, known_noise=True)
+    reward_bytes(scene(case).reward, share_inputs=False, known_noise=True)
     successes = [attack(Case(**vars(case) | {"seed": seed}), starts=3) for seed in range(3)]
     assert not any(success.some for success in successes)
     assert np.median([success.error for success in successes]) > 0.6
@@ -62,6 +66,33 @@ def test_attack_table():
             assert line.all == 0
             assert line.error > 0.5
     assert line.case == Case(d=24, p=4, m=15)
+
+
+def several(case, draws):
+    """How often some row came out of one file, and of two; and the typical error of the latter."""
+    attacks = {}
+    for files in (1, 2):
+        cases = [replace(case, files=files, seed=seed) for seed in range(draws)]
+        attacks[files] = [attack_several(one) for one in cases]
+    counts = [sum(success.some for success in attacks[files]) for files in (1, 2)]
+    return *counts, np.median([success.error for success in attacks[2]])
+
+
+@pytest.mark.parametrize(("how", "m"), [(ONE_RUN, 4), (TWO_RUNS, 6)])
+def test_attack_rows_come_out_of_two_files_where_one_does_not_give_them(how, m):
+    """Colluding recipients of one run, or one recipient over two runs, count as many files."""
+    one, two, _ = several(Files(how=how, d=12, p=2, m=m), draws=8)
+    assert one < 4
+    assert two >= one + 3
+
+
+@pytest.mark.parametrize("how", [ONE_RUN, TWO_RUNS])
+def test_attack_no_row_comes_out_of_two_files_at_their_bound(how):
+    case = Files(how=how, d=12, p=2, m=24)
+    assert case.m == case.bound == 2 * replace(case, files=1).bound
+    _, two, error = several(case, draws=3)
+    assert two == 0
+    assert error > 0.8
 
 
 def one_hot(rng, rows, levels, chances):

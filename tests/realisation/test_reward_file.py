@@ -103,6 +103,20 @@ def test_others_inputs_leave_only_by_agreement(tmp_path):
         assert [r.holds_inputs_of_others for r in sparse] == [refused, refused, False]
 
 
+@pytest.mark.parametrize("year", [0.0, 2020.0])
+def test_attack_a_constant_column_does_not_hide_whose_rows_are_inducing_points(year):
+    """A constant has no deviation to compare rows by; it once made every distance nan."""
+    parties = []
+    for party in make_parties([12, 15], 1):
+        X = np.column_stack([party.X, np.full(len(party), year)])
+        parties.append(fp.Party(party.name, X, party.y))
+    model = fp.SparseGaussianProcess(RBF(), 0.1, parties[1].X[:4])
+    game = fp.InformationGain(model, parties)
+    reward = fp.realise(game, [game.total] * 2)[0]
+    with pytest.raises(ValueError, match="contains other parties' inputs"):
+        reward_bytes(reward, share_inputs=False)
+
+
 def test_a_file_holds_no_value_or_name_of_another_party(tmp_path):
     canary = np.array([[123.456789, -98.7654321, 55.5555555]])
     parties = [

@@ -42,7 +42,7 @@ def test_the_report_works_offline_without_a_complaint(browser, demo):
     assert requests(browser) == []
     assert text(browser, "h1") == "Three hospitals"
     assert "Hospital A receives the best model" in text(browser, "main")
-    assert len(browser.find_elements(By.CSS_SELECTOR, ".chart svg")) == 4
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".chart svg")) == 6
 
 
 def test_the_slider_moves_rewards_welfare_verdicts_and_chart(browser, demo):
@@ -123,6 +123,19 @@ def test_a_letter_is_one_printed_page_about_one_party(browser, demo):
             ]
         )
         assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+
+
+def test_charts_are_on_paper_too(browser, demo):
+    for page in ("operator/report.html", "parties/Hospital-A/letter.html"):
+        open_page(browser, demo[0] / page)
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        shown = browser.execute_script(
+            "return [...document.querySelectorAll('.chart svg')].map("
+            "svg => getComputedStyle(svg).display)"
+        )
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        assert shown
+        assert "none" not in shown
 
 
 def test_hostile_names_stay_text(browser, tmp_path):

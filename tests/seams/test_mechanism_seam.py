@@ -1,6 +1,7 @@
 """Mechanisms: another way to weaken rewards, carried from the configuration to the letter."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -79,6 +80,79 @@ class TemperingWords:
 
     def inspected(self, level):
         return Explained("tempered to", f"{level.tau:.3f}")
+
+
+@dataclass(frozen=True)
+class InTurnCurve:
+    """The others' data join one party after the other, of which the last one counts in part."""
+
+    precisions: list
+    i: int
+
+    slope = 1.0  # where the search begins; it need not be exact
+
+    def shares(self, tau):
+        """How much of every party's data is in [n]."""
+        others = len(self.precisions) - 1
+        shares = np.clip(tau * others - np.arange(others), 0, 1)
+        return np.insert(shares, self.i, 1.0)
+
+    def value(self, tau):
+        shares = self.shares(tau)
+        B = np.eye(len(self.precisions[0]))
+        for share, precision in zip(shares, self.precisions, strict=True):
+            B += share * precision
+        return 0.5 * np.linalg.slogdet(B)[1]
+
+    def for_many(self):
+        return self
+
+
+class InTurn(Tempering):
+    """Another toy, with a curve and a release of its own: nothing of noise on labels is used."""
+
+    name = "in_turn"
+
+    def levels(self, game, rewards):
+        levels = []
+        for i, goal in enumerate(goals_of(game, rewards)):
+            levels.append(level_at_end(goal) or level_between(goal, self.curve(game, i)))
+        return tuple(levels)
+
+    def curve(self, game, i):
+        return InTurnCurve([known.told.precision for known in game.pool.statistics], i)
+
+    def release(self, game, levels, *, rng, draws):
+        posteriors = []
+        for i, level in enumerate(levels):
+            shares = self.curve(game, i).shares(level.tau)
+            told = [known.told for known in game.pool.statistics]
+            precision = sum(share * one.precision for share, one in zip(shares, told, strict=True))
+            moment = sum(share * one.moment for share, one in zip(shares, told, strict=True))
+            posterior = game.model.posterior_from_moments(precision, moment, game.pool.inputs)
+            posteriors.append(posterior)
+        return tuple(posteriors)
+
+
+@pytest.mark.parametrize("covariance", ["full", "hidden"])
+def test_a_mechanism_may_have_a_curve_of_its_own(tmp_path, monkeypatch, covariance):
+    monkeypatch.setitem(MECHANISMS, "in_turn", InTurn())
+    parties = make_parties([30, 40, 35], 0)
+    game = fp.InformationGain(MODELS["blr"], parties)
+    rewards = game.alone + np.array([0.9, 0.4, 1.0]) * (game.total - game.alone)
+    models = fp.realise(game, rewards, mechanism="in_turn", covariance=covariance)
+    usual = fp.realise(game, rewards, covariance=covariance)
+    for model, reward, noisy in zip(models, rewards, usual, strict=True):
+        assert model.posterior.worth == pytest.approx(reward, rel=1e-9)
+        model.save(tmp_path / "r")
+        loaded = fp.load_reward(tmp_path / "r")
+        assert (loaded.mechanism.name, loaded.tau) == ("in_turn", model.tau)
+        assert (model.tau == 1) == (noisy.tau == 1)
+        assert model.tau == 1 or abs(model.tau - noisy.tau) > 0.01  # another curve
+    # All of the first of the others is in, and of the second a part.
+    own, first = (game.pool.statistics[j].told for j in (0, 1))
+    assert 0.5 < models[0].tau < 1
+    assert 0.5 * np.linalg.slogdet(np.eye(4) + own.precision + first.precision)[1] < rewards[0]
 
 
 def test_a_new_mechanism_goes_from_the_configuration_to_the_letter(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fairpool as fp
-from fairpool.consortium.configuration import load_configuration
+from fairpool.consortium.configuration_file import load_configuration
 from fairpool.keys import Key, above
 from fairpool.model_kinds import KINDS, Disclosure, Stored, kind_of
 from fairpool.model_kinds.weights import WeightKind, decode_weights, encode_weights

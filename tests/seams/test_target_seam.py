@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 import fairpool as fp
 from fairpool.columns import NumberColumn, Rules
-from fairpool.consortium.configuration import load_configuration
+from fairpool.consortium.configuration_file import load_configuration
 from fairpool.consortium.scrutiny import residual_notes
 from fairpool.encoding import TableEncoding
 from fairpool.errors import ConfigurationError
@@ -60,6 +60,12 @@ class YesNoTarget:
 
     def score(self, y, mean, variance):
         return {"errors": float(np.mean(np.sign(mean) != y))}
+
+    def log_density(self, y, mean, variance):
+        return norm.logcdf(y * mean / np.sqrt(variance))
+
+    def squared_error(self, y, mean, variance):
+        return norm.cdf(-y * mean / np.sqrt(variance)) ** 2
 
     def noise_in_words(self, noise_variance):
         return f"{noise_variance:.3g} answers squared"

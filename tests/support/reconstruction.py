@@ -56,7 +56,7 @@ def scene(case):
     parties = [party("a", OWN_ROWS), party("b", case.m)]
     game = fp.InformationGain(model, parties)
     rewards = game.alone + case.share * (game.total - game.alone)
-    reward = fp.realise(game, rewards, covariance=case.covariance)[0]
+    reward = fp.realise(game, rewards, rng, covariance=case.covariance)[0]
     own = game.pool.statistics[0].told
     return Scene(model=model, reward=reward, own=own, rows=parties[1].X)
 
@@ -143,14 +143,19 @@ def attack(case, starts=5):
         guess = rows_from_gram(stage, starts)
     else:
         guess = rows_from_mean(stage, starts)
-    found = distances(stage.rows, guess)
+    return success(stage.rows, guess)
+
+
+def success(rows, guess):
+    """How much of the rows a guess got, beside blind ones."""
+    found = distances(rows, guess)
     blind = []
     for seed in range(20):
         rng = np.random.default_rng([7, seed])
-        made_up = rng.uniform(-HALF_WIDTH, HALF_WIDTH, stage.rows.shape)
-        blind.append(np.median(distances(stage.rows, made_up)))
+        made_up = rng.uniform(-HALF_WIDTH, HALF_WIDTH, rows.shape)
+        blind.append(np.median(distances(rows, made_up)))
     return Success(
-        some=bool((found < not_by_luck(stage.rows)).any()),
+        some=bool((found < not_by_luck(rows)).any()),
         all=bool((found < EXACT).all()),
         error=float(np.median(found) / np.median(blind)),
     )
@@ -208,7 +213,8 @@ HEADING = (
 
 def bound_of(case):
     hidden = case.covariance == "hidden"
-    return Exposure(rows={}, weights=case.d, inputs=case.p, hidden=hidden).fewest_rows
+    exposure = Exposure(rows={}, releases={}, weights=case.d, inputs=case.p, hidden=hidden)
+    return exposure.fewest_rows(releases=1)
 
 
 def sizes(case):

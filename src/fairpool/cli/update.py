@@ -1,12 +1,16 @@
 """`fairpool update`: a party brings its reward up to date with rows of its own."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairpool.cli.options import Json, Quiet
-from fairpool.cli.screen import screen
+from fairpool.cli.screen import Screen, screen
+from fairpool.errors import DataError
+
+if TYPE_CHECKING:
+    from fairpool.consortium.updating import UpdatedReward
 
 
 def update(
@@ -60,19 +64,14 @@ def update(
     Example: `fairpool update reward.safetensors --data mine.csv --out reward-may.safetensors`
     """
     with screen(quiet, as_json) as show:
-        from fairpool.consortium.prediction import refuse_own_files
-        from fairpool.consortium.updating import update_file, updated_name
-        from fairpool.errors import DataError
+        from fairpool.consortium.updating import update_file
         from fairpool.realisation.reward_file import save_reward
 
+        place = _place(reward, data, out=out, force=force)
         if add and corrected:
             raise DataError(
                 "--add keeps old rows as they are, and --corrected replaces them; give one of them"
             )
-        place = updated_name(reward) if out is None else out
-        if place.exists() and not force:
-            raise DataError(f"{place} exists already; give another --out, or --force to replace it")
-        refuse_own_files(place, reward, data)
         with show.progress() as progress:
             done = update_file(
                 reward,
@@ -84,12 +83,29 @@ def update(
             )
         # Whatever the file held of others, its owner had it before.
         save_reward(done.reward, place, share_inputs=done.before.holds_inputs_of_others)
-        show.warn(done.notes)
-        worth = {"worth_before": done.before.value, "worth": done.reward.value}
-        show.give({"rows": done.rows, "out": str(place), **worth})
-        what = "more rows" if add else "rows"
-        show.say(f"Wrote {place}")
-        show.say(
-            f"With {done.rows} {what} of your own it is worth {done.reward.value:.6g} nats;"
-            f" before, {done.before.value:.6g}"
-        )
+        _tell(show, done, place, added=add)
+
+
+def _place(reward: Path, data: Path, *, out: Path | None, force: bool) -> Path:
+    """Where the new file goes; refused where something is there already."""
+    from fairpool.consortium.prediction import refuse_own_files
+    from fairpool.consortium.updating import updated_name
+
+    place = updated_name(reward) if out is None else out
+    if place.exists() and not force:
+        raise DataError(f"{place} exists already; give another --out, or --force to replace it")
+    refuse_own_files(place, reward, data)
+    return place
+
+
+def _tell(show: Screen, done: "UpdatedReward", place: Path, *, added: bool) -> None:
+    """What was written, and what it is worth."""
+    show.warn(done.notes)
+    worth = {"worth_before": done.before.value, "worth": done.reward.value}
+    show.give({"rows": done.rows, "out": str(place), **worth})
+    what = "more rows" if added else "rows"
+    show.say(f"Wrote {place}")
+    show.say(
+        f"With {done.rows} {what} of your own it is worth {done.reward.value:.6g} nats;"
+        f" before, {done.before.value:.6g}"
+    )

@@ -73,7 +73,9 @@ class DateColumn:
     def features(self) -> tuple[str, ...]:
         """Time, the season as two coordinates, and whether a date is missing."""
         names = (f"{self.name} (years)", f"{self.name} (season, sin)", f"{self.name} (season, cos)")
-        return (*names, indicator(self.name)) if self.indicates else names
+        if self.indicates:
+            return (*names, indicator(self.name))
+        return names
 
     @property
     def filling(self) -> str:

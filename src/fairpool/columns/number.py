@@ -69,7 +69,9 @@ class NumberColumn:
     @property
     def features(self) -> tuple[str, ...]:
         """The column itself, and whether a value is missing."""
-        return (self.name, indicator(self.name)) if self.indicates else (self.name,)
+        if self.indicates:
+            return (self.name, indicator(self.name))
+        return (self.name,)
 
     @property
     def filling(self) -> str:

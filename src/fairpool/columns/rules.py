@@ -148,7 +148,9 @@ class Rules:
 
     def original(self, value: float) -> float:
         """A transformed number in the column's own unit."""
-        return float(np.exp(value)) if self.log else value
+        if self.log:
+            return float(np.exp(value))
+        return value
 
     def entries(self) -> dict[str, Any]:
         """As entries of a reward file: only what is not as by default.

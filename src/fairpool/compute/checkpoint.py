@@ -189,7 +189,7 @@ class Checkpoint:
         if not hmac.compare_digest(seal, _seal(key, digest, name, content=content)):
             return None
         array: FloatArray = np.load(io.BytesIO(content), allow_pickle=False)
-        if array.dtype != np.float64 or array.ndim != 1 or not np.isfinite(array).all():
+        if array.dtype != np.float64 or array.ndim not in (1, 2) or not np.isfinite(array).all():
             return None
         return array
 

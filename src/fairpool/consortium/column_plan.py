@@ -11,12 +11,24 @@ from typing import Any
 
 from fairpool.columns import COLUMNS, Bounds, Declared, Rules
 from fairpool.columns.rules import NO_RULES, is_number
-from fairpool.consortium.column_sections import NEVER_INPUTS, TARGET_KIND, ColumnSection
+from fairpool.consortium.column_sections import (
+    NEVER_INPUTS,
+    TARGET_KIND,
+    ColumnSection,
+    MissingSection,
+)
 from fairpool.errors import cut, shown
 from fairpool.targets import TARGETS, Labels
 
 Categorical = Sequence[str] | Mapping[str, Sequence[str]]
 """Columns, or columns with all their levels."""
+
+
+def read_as(kind: str) -> str:
+    """As what a kind of column is read: "number", "text" or "date"."""
+    if kind in COLUMNS:
+        return COLUMNS[kind].read_as
+    return "text"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +54,7 @@ class PlannedColumn:
     @property
     def read_as(self) -> str:
         """As what it is read: "number", "text" or "date"."""
-        return COLUMNS[self.kind].read_as if self.kind in COLUMNS else "text"
+        return read_as(self.kind)
 
     @property
     def declared(self) -> Declared:
@@ -142,19 +154,24 @@ def _planned(
         log=section.transform == "log",
         missing=do or missing,
     )
+    all_levels: tuple[str, ...] | None = None
+    if levels is not None:
+        all_levels = tuple(levels)
     return PlannedColumn(
         name=name,
         kind=kind,
         unit=section.unit,
         rules=rules,
-        levels=None if levels is None else tuple(levels),
+        levels=all_levels,
         is_input=kind in COLUMNS and section.role != "ignore",
     )
 
 
 def _of_present(rules: Rules) -> Rules:
     """The same for rows that were not dropped, as encodings and reward files know them."""
-    return rules if rules.imputes else replace(rules, missing="error")
+    if rules.imputes:
+        return rules
+    return replace(rules, missing="error")
 
 
 def _of_target(column: PlannedColumn) -> PlannedColumn:
@@ -260,25 +277,26 @@ def _kind_of(section: ColumnSection) -> str:
     """The kind of an input, as its section alone tells it."""
     if section.kind is not None:
         return section.kind
-    return "number" if section.levels is None else "category"
+    if section.levels is not None:
+        return "category"
+    return "number"
 
 
 def _read_as(section: ColumnSection) -> str:
-    kind = _kind_of(section)
-    return COLUMNS[kind].read_as if kind in COLUMNS else "text"
+    return read_as(_kind_of(section))
 
 
 def _problems_of_values(where: str, section: ColumnSection, *, is_target: bool) -> Iterator[str]:
     """Ranges, levels and tokens that do not fit together."""
     if section.outside is not None and section.range is None:
         yield f"{where}: outside = {shown(section.outside)} needs a range; give one"
-    read_as = "number"
+    read_type = "number"
     if not is_target:
-        read_as = _read_as(section)
+        read_type = _read_as(section)
     if section.range is not None:
-        if section.range.of_dates and read_as != "date":
+        if section.range.of_dates and read_type != "date":
             yield f'{where}: a range of dates needs kind = "date"; give it, or a range of numbers'
-        if read_as == "date" and not section.range.of_dates:
+        if read_type == "date" and not section.range.of_dates:
             yield (
                 f'{where}: the range of kind = "{section.kind}" must be two dates, such as'
                 " [2015-01-01, 2024-12-31]"
@@ -291,14 +309,14 @@ def _problems_of_values(where: str, section: ColumnSection, *, is_target: bool) 
     for level, count in Counter(section.levels or []).items():
         if count > 1:
             yield f'{where}: the level "{cut(level)}" is listed twice; leave one of them out'
-    tokens = section.missing.tokens if section.missing is not None else None
-    for token in tokens or []:
-        if read_as == "date":
+    missing = section.missing or MissingSection()
+    for token in missing.tokens or []:
+        if read_type == "date":
             yield (
                 f"{where}: missing, tokens: {shown(token)}: give tokens of dates under missing in"
                 " [reading], which is for all columns"
             )
-        elif read_as == "number" and not is_number(token):
+        elif read_type == "number" and not is_number(token):
             yield (
                 f"{where}: missing, tokens: {shown(token)} is not a number, and the column is read"
                 " as numbers; list it under missing in [reading], which is for all columns"
@@ -355,7 +373,7 @@ def _contradictory_missing(
     where: str, section: ColumnSection, *, missing: str | None, is_target: bool
 ) -> Iterator[str]:
     """Where `missing` says something else."""
-    do = None if section.missing is None else section.missing.do
+    do = (section.missing or MissingSection()).do
     if missing is None or do is None or do == missing:
         return
     if is_target and missing == "impute":

@@ -1,5 +1,6 @@
 """A table of columns by party: what a person looks at to see what does not fit."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,9 @@ from fairpool.consortium.guessing.units import UnitSuspicion, suspect_units
 from fairpool.consortium.surveys import MOST_LEVELS, Survey
 from fairpool.notes import Note
 
+MOST_UNREAD = 0.01
+"""A column in which a larger share of values is no number has no median to look at."""
+
 UNIT = "unit"
 """The code of notes about units."""
 
@@ -23,9 +27,9 @@ class ColumnCell:
 
     Attributes:
         owner: Whose it is: a party's name, or "public data", "test data".
-        quartiles: Of numbers; None: of a sample of complete rows there is none.
+        quartiles: Of a sample of its numbers; None: there are none, or many cannot be read.
         missing: The share of its rows in which the column has no value.
-        levels: How often each level occurs in complete rows, most frequent first.
+        levels: How often each level occurs, most frequent first.
         question: What to ask about it; empty: nothing.
     """
 
@@ -54,7 +58,9 @@ class ColumnSummary:
 
     def shown(self, value: float) -> str:
         """One of its numbers for people; dates are days in tables of numbers."""
-        return as_date(value) if self.kind == "date" else f"{value:.4g}"
+        if self.kind == "date":
+            return as_date(value)
+        return f"{value:.4g}"
 
 
 def columns_by_party(
@@ -104,15 +110,28 @@ def columns_by_party(
 def _places(survey: Survey, columns: Columns) -> list[Quartiles | None]:
     """Where an owner's values lie, in the columns' own units even where logarithms are taken."""
     names = columns.numbers
-    if survey.sample.values.shape[1] != len(names):  # nothing complete was seen
+    values = survey.present.sample.values
+    if values.shape[1] != len(names):  # nothing was seen
         return [None] * len(names)
-    places = Quartiles.of_columns(survey.sample.values)
+    places = Quartiles.of_columns(values)
+    unread = _unread(survey)
     for k, name in enumerate(names):
         place = places[k]
         rules = columns.rules_of(name)
-        if place is not None and rules.log:
+        if unread[name] > MOST_UNREAD * len(values):
+            places[k] = None  # what is no number was taken to be 0
+        elif place is not None and rules.log:
             places[k] = _original(place, rules)
     return places
+
+
+def _unread(survey: Survey) -> Counter[str]:
+    """How many values of each column are no numbers or dates."""
+    counts = Counter[str]()
+    for kind in ("number", "date"):
+        for fault in survey.faults.of_kind(kind):
+            counts[fault.column] += fault.count
+    return counts
 
 
 def _original(place: Quartiles, rules: Rules) -> Quartiles:
@@ -126,12 +145,12 @@ def _original(place: Quartiles, rules: Rules) -> Quartiles:
 
 def _missing_share(survey: Survey, name: str) -> float:
     rows = survey.rows + survey.dropped
-    return survey.missing[name] / rows if rows else 0.0
+    return survey.missing[name] / max(rows, 1)
 
 
 def _text_cell(name: str, owner: str, survey: Survey) -> ColumnCell:
-    counts = survey.levels.get(name)
-    levels = () if counts is None else tuple(counts.most_common(MOST_LEVELS))
+    counts = survey.present.levels.get(name, Counter[str]())
+    levels = tuple(counts.most_common(MOST_LEVELS))
     return ColumnCell(owner=owner, missing=_missing_share(survey, name), levels=levels)
 
 

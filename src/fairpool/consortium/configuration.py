@@ -1,26 +1,21 @@
 """collaboration.toml: what the operator decides, checked as a whole before anything is computed."""
 
 import difflib
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     Field,
     PlainValidator,
-    ValidationError,
     create_model,
 )
 
 from fairpool.consortium.column_plan import ColumnPlan, plan_problems
-from fairpool.consortium.column_sections import ColumnSection, MissingSection, OwnColumnSection
+from fairpool.consortium.column_sections import ColumnSection
 from fairpool.consortium.limits import Limits, beyond
 from fairpool.consortium.reading_sections import (
     ReadingSection,
@@ -31,10 +26,11 @@ from fairpool.consortium.reading_sections import (
 from fairpool.consortium.section import Section, Text, one_of
 from fairpool.contributions import concept_of
 from fairpool.contributions.registry import settings_without_meaning
-from fairpool.errors import ConfigurationError, cut, is_printable, shown
+from fairpool.errors import cut, is_printable, shown
 from fairpool.keys import Key
 from fairpool.model_kinds import KINDS, ModelKind
 from fairpool.realisation import MECHANISMS
+from fairpool.realisation.disclosure import files_together
 from fairpool.rewards.scheme import WORDS
 from fairpool.tables.delivery import Delivery
 from fairpool.targets import TARGETS, Labels, TargetKind
@@ -172,7 +168,14 @@ class RewardsSection(Section):
     share_inputs: bool = False
     share_labels: bool = False
     covariance: Literal["hidden", "full"] = "hidden"
+    colluding: Annotated[int, Field(ge=1)] | None = None
     mechanism: Annotated[str, AfterValidator(lambda name: _mechanism(name))] = "label_noise"
+    on_harm: Literal["warn", "discount", "exclude", "stop"] = "warn"
+    false_alarms: Annotated[float, Field(ge=0.001, le=0.2)] = 0.01
+
+    def files_together(self, parties: int) -> int:
+        """How many files may be held together of so many parties, if all receive something."""
+        return files_together(parties - 1, self.colluding)
 
 
 class ValuationSection(Section):
@@ -346,8 +349,8 @@ def file_format(
     All of them, whichever kind is chosen: a key of another kind is a slip to be told together with
     all others, not a key that nobody knows.
     """
-    model = _with_keys(ModelSection, kinds)
-    target = _with_keys(TargetSection, targets)
+    model = with_keys(ModelSection, kinds)
+    target = with_keys(TargetSection, targets)
     fields: dict[str, Any] = {
         "target": (Annotated[target, BeforeValidator(_in_full)], ...),
         "model": (model, model()),
@@ -360,7 +363,7 @@ def known_format() -> type[Configuration]:
     return file_format(tuple(KINDS.values()), tuple(TARGETS.values()))
 
 
-def _with_keys(
+def with_keys(
     section: type[SectionType], kinds: Sequence[ModelKind] | Sequence[TargetKind]
 ) -> type[SectionType]:
     """A section that may have the keys of all these kinds besides its own."""
@@ -376,145 +379,3 @@ def _with_keys(
                 )
             fields[name] = (Annotated[key.type, AfterValidator(key.check)], key.default)
     return create_model(section.__name__, __base__=section, **fields)
-
-
-@dataclass(frozen=True)
-class ConfigurationFile:
-    """The operator's file.
-
-    Attributes:
-        configuration: What it says.
-        text: As it was read, for the record: the file may change meanwhile.
-        problems: What does not fit together in it, to be told together with the problems of the
-            data.
-    """
-
-    configuration: Configuration
-    text: str
-    problems: tuple[str, ...]
-
-
-def load_configuration(folder: Path) -> Configuration:
-    """What a folder's `collaboration.toml`, or the file itself, says; refused with all problems."""
-    file = read_configuration(folder)
-    if file.problems:
-        raise ConfigurationError(*file.problems)
-    return file.configuration
-
-
-def read_configuration(folder: Path) -> ConfigurationFile:
-    """Read a folder's `collaboration.toml`, or the file itself.
-
-    Values that are not allowed are refused, all at once.
-    """
-    path = folder / FILE_NAME if folder.is_dir() else folder
-    try:
-        # Some editors begin a file with a byte order mark.
-        text = path.read_bytes().decode("utf-8-sig")
-        values = tomllib.loads(text)
-    except FileNotFoundError:
-        what = "file" if folder.is_dir() else "folder"
-        raise ConfigurationError(
-            f"{path}: there is no such {what}; `fairpool init my-project` writes an example to"
-            " start from"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read ({error})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
-    except RecursionError:
-        raise ConfigurationError(
-            f"{path}: its arrays or tables are nested too deeply; no key needs more than three"
-            " levels"
-        ) from None
-    try:
-        configuration = known_format().model_validate(values)
-    except ValidationError as error:
-        raise ConfigurationError(
-            *(f"{path}: {_in_words(problem, values)}" for problem in error.errors())
-        ) from None
-    return ConfigurationFile(
-        configuration, text, tuple(f"{path}: {text}" for text in configuration.problems())
-    )
-
-
-def _in_words(problem: Any, values: dict[str, Any]) -> str:
-    location = _keys_on_the_way(problem, values)
-    where = _where(location)
-    match problem["type"]:
-        case "extra_forbidden":
-            known = _keys_at(location[:-1])
-            near = difflib.get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
-            hint = f'did you mean "{near[0]}"?' if near else f"known keys are {', '.join(known)}"
-            return f"{where}: unknown key; {hint}"
-        case "missing":
-            return f"{where}: missing; give it a value"
-        case "value_error":
-            return (
-                f"{where}: {problem['ctx']['error']}" if location else str(problem["ctx"]["error"])
-            )
-        case _:
-            return f"{where}: {shown(problem['input'])} is not allowed; {problem['msg'].lower()}"
-
-
-def _keys_on_the_way(problem: Any, values: dict[str, Any]) -> list[Any]:
-    """Pydantic's location of a problem, less the parts that name an alternative instead of a key.
-
-    These are told apart by the file itself, which has keys but no alternatives: a key may be called
-    anything.
-    """
-    location = []
-    here: Any = values
-    *way, last = problem["loc"] or [None]
-    for part in way:
-        if _is_in(part, here):
-            location.append(part)
-            here = here[part]
-    if _is_in(last, here) or problem["type"] == "missing":
-        location.append(last)
-    return location
-
-
-def _is_in(key: Any, here: Any) -> bool:
-    """Whether a table has a key, or an array such a place."""
-    if isinstance(here, dict):
-        return key in here
-    return isinstance(here, list) and isinstance(key, int) and key < len(here)
-
-
-def _where(location: list[Any]) -> str:
-    """["parties", 1, "data"] as `parties 2, data`."""
-    words: list[str] = []
-    for part in location:
-        if isinstance(part, int) and words:
-            words[-1] += f" {part + 1}"
-        else:
-            words.append(cut(str(part)))
-    return ", ".join(words) or "the file"
-
-
-def _keys_at(location: list[Any]) -> list[str]:
-    sections: dict[Any, type[BaseModel]] = {
-        "target": _with_keys(TargetSection, tuple(TARGETS.values())),
-        "model": _with_keys(ModelSection, tuple(KINDS.values())),
-        "public": DataSection,
-        "test": DataSection,
-        "rewards": RewardsSection,
-        "valuation": ValuationSection,
-        "limits": Limits,
-        "parties": PartySection,
-        "reading": ReadingSection,
-        "columns": ColumnSection,
-    }
-    if location[:1] == ["columns"] and location[-1] == "missing":
-        return list(MissingSection.model_fields)
-    section = sections.get(location[0] if location else None, Configuration)
-    # Within a source there are the same sections again, of its own.
-    if issubclass(section, SourceSection) and "reading" in location[1:]:
-        section = ReadingSection
-    elif issubclass(section, SourceSection) and "columns" in location[1:]:
-        section = OwnColumnSection
-    keys = []
-    for name, key in section.model_fields.items():
-        keys.append(key.alias or name)
-    return keys

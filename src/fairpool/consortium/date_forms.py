@@ -67,7 +67,9 @@ class DateForms:
     def of(self, name: str) -> DateForm:
         """How a column is written; what is ambiguous is told by `ambiguous`."""
         search = self._columns[name]
-        return search.forms[0] if search.first is not None or search.is_decided else ISO
+        if search.first is None and not search.is_decided:
+            return ISO
+        return search.forms[0]
 
     @property
     def ambiguous(self) -> dict[str, FirstDate]:

@@ -50,6 +50,7 @@ categorical = { sex = ["female", "male"] }
 # encoding = "latin-1"
 # missing = ["-", "n.a."]       # besides empty cells, NA, N/A, NaN, null, None and #N/A
 # sheet = "Data"
+# header = 1                    # the line that names the columns; what stands above is not read
 
 # What a column is, for everybody.
 # [columns.rain]
@@ -84,8 +85,8 @@ data = "test.csv"
 
 [rewards]
 # How strictly rewards follow contributions: 1 is purely proportional, 0 gives everybody the best
-# model. Or a word: "fair" (1), "rational" (nobody gets less than it has alone), "stable" (no group
-# does better by itself), "welfare" (0).
+# model. Or a word: "fair" (1), "rational" (nobody gets less information than it has alone),
+# "stable" (no group has more by itself), "welfare" (0).
 rho = "stable"
 # Whether all parties agreed that their inputs may be seen by the others; only an exact "gp" needs
 # it.
@@ -96,6 +97,14 @@ rho = "stable"
 # What predicted variances are made of: "hidden" (your own rows and made-up ones, which tells little
 # of the others' inputs) or "full" (everybody's rows; only for large parties).
 # covariance = "hidden"
+# How many parties may put their models together to compute the rows of another. The more, the more
+# rows everybody needs. Without this line: all of them.
+# colluding = 2
+# What becomes of a party whose labels do not agree with what the others' data predict: "warn",
+# "discount" its reward, "exclude" its data, or "stop". And the chance that any honest party of a
+# run is said to be one.
+# on_harm = "warn"
+# false_alarms = 0.01
 # How rewards are weakened: "label_noise" is noise on the labels of the other parties.
 # mechanism = "label_noise"
 

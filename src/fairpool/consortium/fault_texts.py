@@ -9,8 +9,10 @@ from pathlib import Path
 from fairpool.columns.date import as_date
 from fairpool.consortium.date_forms import ambiguous_text
 from fairpool.consortium.faults import KINDS, Columns, Fault, Faults
+from fairpool.consortium.heads import ENCODING_REMEDY, headers_of
+from fairpool.consortium.problems import Problem, Severity, worst_first
 from fairpool.consortium.reading import free_text_remedy
-from fairpool.consortium.tables import ENCODING_REMEDY, headers_of, is_workbook
+from fairpool.consortium.tables import is_workbook
 from fairpool.errors import cut, few, shown
 from fairpool.tables.arrays import LARGEST
 from fairpool.tables.delivery import AS_AGREED, Delivery
@@ -19,6 +21,7 @@ from fairpool.tables.dialect import Dialect
 MOST_LISTED = 20
 """Of one file, no more problems than this are listed; the others are counted."""
 
+HEADER_HINT = "is that a title? say which line names the columns, such as header = 3 in its reading"
 CATEGORY_HINT = "list it under categorical, or leave it out of features"
 DATE_REMEDY = (
     'correct it, or say how the file writes dates, such as date_format = "%d.%m.%Y" in its columns'
@@ -30,19 +33,35 @@ CLASSES_QUESTION = "; are classes meant? Give every class a number, such as 0 an
 DECIMAL = {",": r"\s*[+-]?\d+(,\d+)+\s*", ".": r"\s*[+-]?\d+(\.\d+)+\s*"}
 """What numbers look like whose decimals, or thousands, are set off by each sign."""
 
+SIGNED = re.compile(
+    r"(?P<before>[^\w\s.,+-]?)\s*[+-]?\d[\d., '\u00a0\u202f]*?\s*(?P<after>[^\d\s.,+-]{0,5})"
+)
+"""A number with a sign of a currency before it, or a unit behind it."""
+
 THOUSANDS = (",", ".", "'", " ", "\u00a0", "\u202f")
 """Signs between thousands in many countries."""
 
 
-def fault_texts(
+SEVERITIES = {
+    "unreadable": Severity.FILE,
+    "encoding": Severity.FILE,
+    "lacking": Severity.COLUMN,
+    "type": Severity.COLUMN,
+    "order": Severity.COLUMN,
+    "missing": Severity.GAPS,
+}
+"""How bad each kind of fault is; all others are of single rows."""
+
+
+def fault_problems(
     faults: Faults,
     columns: Columns,
     remedy: str | None,
     *,
     delivery: Delivery = AS_AGREED,
     classes: bool = False,
-) -> list[str]:
-    """A text for each fault: file by file, in the order of the columns.
+) -> list[Problem]:
+    """A problem for each fault: file by file, the worst first.
 
     Args:
         faults: What was found.
@@ -56,11 +75,11 @@ def fault_texts(
     by_file: dict[Path, list[Fault]] = {}
     for fault in faults.found.values():
         by_file.setdefault(fault.first.file, []).append(fault)
-    texts = []
+    problems: list[Problem] = []
     for file, own in by_file.items():
         own.sort(key=lambda fault: _order(fault, at))
-        texts += _FileTexts(file, columns, delivery, classes).of(own, remedy)
-    return texts
+        problems += _FileTexts(file, columns, delivery, classes).of(own, remedy)
+    return problems
 
 
 def _order(fault: Fault, at: dict[str, int]) -> tuple[int, int]:
@@ -77,18 +96,30 @@ class _FileTexts:
     delivery: Delivery
     classes: bool
 
-    def of(self, faults: list[Fault], remedy: str | None) -> list[str]:
-        """The texts, in order; see `fault_texts`."""
+    def of(self, faults: list[Fault], remedy: str | None) -> list[Problem]:
+        """The problems, the worst first; see `fault_problems`."""
         lacking = [fault.column for fault in faults if fault.kind == "lacking"]
         missing = [fault for fault in faults if self._is_refused_gap(fault)]
         others = [fault for fault in faults if fault.kind not in ("lacking", "missing")]
-        texts = [self._lacking(lacking)] if lacking else []
-        texts += [self._text(fault) for fault in others[:MOST_LISTED]]
-        if len(others) > MOST_LISTED:
-            texts.append(f"{self.file}: and {len(others) - MOST_LISTED} more problem(s)")
+        problems = worst_first(map(self._problem, others))
+        more = len(problems) - MOST_LISTED
+        if more > 0:
+            text = f"{self.file}: and {more} more problem(s)"
+            problems[MOST_LISTED:] = [Problem(text=text, severity=Severity.ROWS)]
+        if lacking:
+            problems.insert(0, Problem(text=self._lacking(lacking), severity=Severity.COLUMN))
         if missing and remedy is not None:
-            texts.append(self._missing(missing, remedy))
-        return texts
+            rows = sum(fault.count for fault in missing)
+            text = self._missing(missing, remedy)
+            problems.append(Problem(text=text, severity=Severity.GAPS, rows=rows))
+        return worst_first(problems)
+
+    def _problem(self, fault: Fault) -> Problem:
+        severity = SEVERITIES.get(fault.kind, Severity.ROWS)
+        rows = 0
+        if severity == Severity.ROWS:
+            rows = fault.count
+        return Problem(text=self._text(fault), severity=severity, rows=rows)
 
     def _is_refused_gap(self, fault: Fault) -> bool:
         rules = self.columns.rules_of(fault.column)
@@ -150,15 +181,19 @@ class _FileTexts:
         other = self._other_dialect(fault.value)
         if other:
             return other
+        sign = _sign_beside_number(fault.value)
+        remedy = "correct it"
+        if sign:
+            remedy = f"write numbers without {sign}"
         if not columns.chosen:
-            return "correct it"
+            return remedy
         label = _label_in_words(fault, columns)
         if label is not None:
             question = CLASSES_QUESTION if self.classes else ""
-            return f"correct it (a target must be {label}){question}"
+            return f"{remedy} (a target must be {label}){question}"
         if _is_date(fault.value):
             return DATE_HINT
-        return f"correct it, or if the whole column is text, {CATEGORY_HINT}"
+        return f"{remedy}, or if the whole column is text, {CATEGORY_HINT}"
 
     def _other_dialect(self, value: str) -> str:
         """What to do about a number that is one in another dialect; empty: it is in none."""
@@ -197,11 +232,29 @@ class _FileTexts:
         what = "column" if len(lacking) == 1 else "columns"
         text = f"{self.file}: no {what} {few(quoted(lacking), MOST_LISTED)}; it has"
         text += f" {few(names, MOST_LISTED)}"
+        if self.delivery.dialect.header == 1 and 2 * sum(map(bool, names)) < len(names):
+            return f"{text} ({HEADER_HINT})"
         alike = {plain_name(name): name for name in names}
         near = [alike[plain_name(name)] for name in lacking if plain_name(name) in alike]
         if near:
             return f"{text} (is it {', '.join(quoted(near))}? names must agree in case and blanks)"
         return text
+
+
+def _sign_beside_number(value: str) -> str:
+    """A sign before a number, or a sign or unit behind it; empty: there is none.
+
+    >>> _sign_beside_number("91.7%"), _sign_beside_number("$2,260.15"), _sign_beside_number("A 4")
+    ('%', '$', '')
+    """
+    match = SIGNED.fullmatch(value.strip())
+    if match is None:
+        return ""
+    before = match["before"]
+    after = match["after"]
+    if before and after:
+        return ""
+    return before or after
 
 
 def _range_text(fault: Fault, columns: Columns) -> str:
@@ -241,9 +294,12 @@ def _wanted_type(fault: Fault, columns: Columns) -> str:
 def _type_remedy(fault: Fault, columns: Columns, *, classes: bool) -> str:
     if not columns.chosen:
         return "give it as the model needs it"
+    section = f"[columns.{cut(fault.column)}]"
     label = _label_in_words(fault, columns)
     if label is not None:
         return f"a target must be {label}{CLASSES_QUESTION if classes else ''}"
+    if fault.column in columns.dates:
+        return f'give dates or texts such as 2024-12-31, or say kind = "number" in {section}'
     if fault.column in columns.texts:
         return "leave it out of features"
     if fault.value.startswith(("date", "time", "duration")):

@@ -38,7 +38,8 @@ def configure_folder(
         out: Where the configuration goes; None: the folder itself. A file that is there is kept.
         target: The column to predict; None: it is guessed.
     """
-    out = folder if out is None else out
+    if out is None:
+        out = folder
     file = out / FILE_NAME
     if file.exists():
         raise DataError(
@@ -63,4 +64,6 @@ def configure_folder(
 def _title(folder: Path) -> str:
     """The folder's name, as far as it can be one of a collaboration."""
     name = " ".join(folder.resolve().name.split())
-    return name[:60] if name and name.isprintable() else "Collaboration"
+    if name and name.isprintable():
+        return name[:60]
+    return "Collaboration"

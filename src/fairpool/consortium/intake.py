@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from fairpool.columns.filling import is_missing
 from fairpool.compute.workers import Workers
 from fairpool.consortium.contents import Passage, contents_of
-from fairpool.consortium.fault_texts import fault_texts, plain_name
+from fairpool.consortium.fault_texts import plain_name
 from fairpool.consortium.faults import Columns, Fault, Faults
-from fairpool.consortium.limits import Limits, beyond
+from fairpool.consortium.limits import Limits
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.surveys import (
-    MOST_LEVELS,
     Extreme,
+    Present,
     Range,
     RowSample,
     Survey,
@@ -29,19 +29,11 @@ from fairpool.consortium.surveys import (
 )
 from fairpool.consortium.tables import Batch, Place, Source
 from fairpool.consortium.tolerant_reading import read_tolerantly
-from fairpool.errors import DataError, few, shown
+from fairpool.errors import DataError
 from fairpool.tables.arrays import LARGEST, FloatArray
-from fairpool.tables.columns import level_counts, levels_in_words
+from fairpool.tables.columns import level_counts
 from fairpool.tables.moments import Moments
 from fairpool.targets import Labels
-
-MOST_DECLARED = 10
-"""So many of the levels that a column may have are named in an error."""
-
-MOSTLY = 0.5
-"""A target that is no number in this share of rows is text."""
-
-MISSING_REMEDY = 'fill them in, or set missing = "drop" to leave those rows out'
 
 ROW_NUMBER_NAMES = (
     "index",
@@ -148,9 +140,9 @@ def _look_through(batches: Iterable[Batch], task: _Task) -> Survey:
 def _look_at(batch: Batch, task: _Task) -> Survey:
     columns = task.columns
     rows = batch.columns
-    present = {*rows.column_names}
-    numbers = [name for name in columns.numbers if name in present]
-    texts = [name for name in columns.texts if name in present]
+    there = {*rows.column_names}
+    numbers = [name for name in columns.numbers if name in there]
+    texts = [name for name in columns.texts if name in there]
     values = np.empty((len(numbers), rows.num_rows))  # [k, m]
     for k, name in enumerate(numbers):
         values[k] = rows[name].to_numpy()
@@ -164,7 +156,7 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
     clipped = _look_at_ranges(
         faults, batch, columns, values=dict(zip(numbers, values, strict=True))
     )
-    if columns.target is not None and columns.target.name in present:
+    if columns.target is not None and columns.target.name in there:
         _note_wrong_labels(faults, batch, columns.target)
     counting = {}
     for name, column in zip(numbers, values, strict=True):
@@ -179,6 +171,12 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
         if strange is not None:
             unknown[name] = strange
     row_numbers = batch.row_numbers
+    for k, name in enumerate(numbers):
+        rules = columns.rules_of(name)
+        if not rules.takes_all:
+            values[k] = rules.transformed(values[k])
+    by_name = dict(zip(numbers, values, strict=True))
+    present = Present(sample=RowSample.of_all(by_name, columns.numbers, row_numbers), levels=levels)
     imputed = Counter[str]()
     if missing_in(faults):
         complete = complete_rows(rows, imputed=columns.imputed)
@@ -187,16 +185,14 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
         row_numbers = row_numbers[complete]
         levels = {name: Counter(level_counts(rows[name])) for name in texts}
         imputed = _imputed_in(rows, columns)
-    for k, name in enumerate(numbers):
-        rules = columns.rules_of(name)
-        if not rules.takes_all:
-            values[k] = rules.transformed(values[k])
     moments = Moments()
     sample = RowSample()
     extremes = {}
     if not is_infinite and len(numbers) == len(columns.numbers):
         moments = Moments.of(values.T)
-        sample = RowSample.of(values, row_numbers)
+        sample = present.sample
+        if len(row_numbers) < batch.columns.num_rows:
+            sample = RowSample.of(values, row_numbers)
         extremes = _extremes_in(batch.file, dict(zip(numbers, values, strict=True)), row_numbers)
     return Survey(
         source=task.source,
@@ -207,6 +203,7 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
         faults=faults,
         moments=moments,
         sample=sample,
+        present=present,
         levels=levels,
         unknown=unknown,
         extremes=extremes,
@@ -381,55 +378,3 @@ def _unknown_levels(
         return None
     first = batch.place(pc.index(batch.columns[name], next(iter(unknown))).as_py())
     return UnknownLevels(first, unknown.total(), unknown)
-
-
-def survey_problems(found: Survey, columns: Columns, *, limits: Limits | None = None) -> list[str]:
-    """Every problem of a source, in words: file by file, then the levels of its columns.
-
-    Args:
-        found: What was seen.
-        columns: What was wanted; of columns whose levels it lists, no others are allowed, and its
-            rules say where values may be missing.
-        limits: What is allowed; None: anything.
-    """
-    rows = found.rows + found.dropped
-    if limits is not None and rows > limits.rows:
-        return [f"{found.source.owner}: {beyond(f'{rows} rows or more', limits.rows, 'rows')}"]
-    delivery = found.source.delivery
-    classes = _is_mostly_text(found, columns.target_name)
-    texts = fault_texts(found.faults, columns, MISSING_REMEDY, delivery=delivery, classes=classes)
-    for name in columns.text_inputs:
-        if name in found.unknown:
-            column = delivery.described(name)
-            texts.append(_undeclared_text(column, found.unknown[name], columns.levels[name]))
-        elif len(found.levels[name]) > MOST_LEVELS and name not in columns.levels:
-            texts.append(
-                f'the categorical column "{name}" has more than {MOST_LEVELS} levels; is it an'
-                " identifier? leave it out of features"
-            )
-    if not texts and not found.rows:
-        texts.append("no complete row to use")
-    return [f"{found.source.owner}: {text}" for text in texts]
-
-
-def _is_mostly_text(found: Survey, column: str) -> bool:
-    """Whether a column that is read as numbers is text in most rows."""
-    rows = found.rows + found.dropped
-    for fault in found.faults.of_kind("number"):
-        if fault.column == column and 1 < fault.count >= MOSTLY * rows:
-            return True
-    for fault in found.faults.of_kind("type"):
-        if fault.column == column and "string" in fault.value:
-            return True
-    return False
-
-
-def _undeclared_text(column: str, unknown: UnknownLevels, declared: Sequence[str]) -> str:
-    levels = list(unknown.counts)
-    which = f" ({levels_in_words(unknown.counts)})" if len(levels) > 1 else ""
-    allowed = few([shown(level) for level in declared], MOST_DECLARED)
-    return (
-        f"{unknown.first}, {column}: {shown(levels[0])} is not among the levels listed under"
-        f" categorical ({allowed}); {unknown.rows} row(s) have such a level{which}; correct the"
-        " data, or add the level to the list"
-    )

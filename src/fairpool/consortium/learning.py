@@ -20,6 +20,12 @@ from fairpool.tables.arrays import FloatArray
 SAMPLE_ROWS = 5000
 """Of each party, how many rows are kept to learn hyperparameters from and to look at residuals."""
 
+FEWEST_LEARNED_FROM = 100
+"""Rows of a party are learned from up to this many, and up to as many as the median party has.
+
+Who sends ten times the rows of anybody else, perhaps made up, does not decide alone what is noise.
+"""
+
 PUBLIC_ROWS = 20 * SAMPLE_ROWS
 """Of the public data, how many: they stand for everybody."""
 
@@ -103,10 +109,15 @@ def _refuse_repeated_rows(
         return
     encoding = preparation.encoding
     features = built.model.whitened_features(np.zeros((0, len(encoding.features))))
-    # Of a large party the sample alone is looked at: it is larger than any model needs.
-    distinct = {party.name: len(np.unique(party.X, axis=0)) for party in parties if len(party)}
+    distinct = {}
+    for party, survey in zip(parties, preparation.parties, strict=True):
+        if len(party):
+            # Of a large party a sample is looked at, which stands for all.
+            share = len(np.unique(party.X, axis=0)) / len(party)
+            distinct[party.name] = round(share * survey.rows)
     exposure = Exposure(
         rows=distinct,
+        releases=dict.fromkeys(distinct, rewards.files_together(len(parties))),
         weights=features.shape[1],
         inputs=len(encoding.columns),
         hidden=rewards.covariance == "hidden",
@@ -133,10 +144,23 @@ def _origin(preparation: Preparation, parties: Sequence[Party], progress: Progre
         )
         words = f"public data ({preparation.public.rows} rows)"
         return Origin(X=sample.X, y=sample.y, words=words, public=True)
-    total = sum(survey.rows for survey in preparation.parties)
+    sizes = [survey.rows for survey in preparation.parties]
+    most = max(FEWEST_LEARNED_FROM, int(np.median(sizes)))
+    some = [_some_rows(party, most) for party in parties]
+    words = f"all parties' data ({sum(sizes)} rows)"
+    if max(sizes) > most:
+        words = f"all parties' data ({sum(sizes)} rows, learned from {most} of each at most)"
     return Origin(
-        X=np.concatenate([party.X for party in parties]),
-        y=np.concatenate([party.y for party in parties]),
-        words=f"all parties' data ({total} rows)",
+        X=np.concatenate([party.X for party in some]),
+        y=np.concatenate([party.y for party in some]),
+        words=words,
         public=False,
     )
+
+
+def _some_rows(party: Party, most: int) -> Party:
+    """So many of a party's rows, spread over all of its table."""
+    if len(party) <= most:
+        return party
+    rows = np.sort(np.random.default_rng(0).permutation(len(party))[:most])
+    return Party(party.name, party.X[rows], party.y[rows])

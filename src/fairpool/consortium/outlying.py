@@ -1,9 +1,10 @@
-"""Rows of files that could be located in the others' rewards, since their labels stand out.
+"""The last look at files: rows whose labels stand out, and rows that nobody else can check.
 
-Sums over rows, which is all that rewards are made of, do not tell: files are read once more.
+The first could be located in the others' rewards; of the second, the others' data say nothing. Sums
+over rows, which is all that rewards are made of, do not tell: files are read once more.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,18 +12,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpool.audit import OpenRows, Uncheckable
 from fairpool.compute.workers import Workers
 from fairpool.consortium.contents import Content, Passage, refuse_changed
 from fairpool.consortium.intake import complete_rows
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.tables import Batch, Place, Source
 from fairpool.encoding import TableEncoding
-from fairpool.models import WeightModel
-from fairpool.parties import PartySummary
+from fairpool.models import WeightPosterior
+from fairpool.parties import Party, PartySummary
 from fairpool.realisation import ModelReward
 from fairpool.realisation.outlying import NOTICED, LabelSum, OutlyingRow
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.delivery import Delivery
+from fairpool.values import InformationGain
 
 BLOCK_VALUES = 1 << 18
 """So many features are made of rows at once: few enough for a processor's cache."""
@@ -36,20 +39,43 @@ class Rows:
         source: Its files.
         contents: What they held when they were looked at; refused if they no longer do.
         summary: Sums over them.
+        kept: Those that are in memory: all, or a sample.
     """
 
     source: Source
     contents: Mapping[Path, Content]
     summary: PartySummary
+    kept: Party
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LastLook:
+    """What was found.
+
+    Attributes:
+        models: The rewards, knowing which rows of files stand out in each.
+        uncheckable: Per party, what of its data has to be taken on trust; None where it has no
+            rows, or nobody else has any.
+    """
+
+    models: tuple[ModelReward, ...]
+    uncheckable: tuple[Uncheckable | None, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Task:
-    """What all tasks of a party share; of each other party, what its recipient sees of this one."""
+    """What all tasks of a party share.
+
+    Attributes:
+        encoding: How tables become X and y.
+        delivery: How the party's tables come.
+        others: The model trained on everybody else's data.
+        seen: Of each other party, what its recipient sees of this one.
+    """
 
     encoding: TableEncoding
     delivery: Delivery
-    model: WeightModel
+    others: WeightPosterior
     seen: dict[str, LabelSum]
 
 
@@ -61,9 +87,10 @@ class _Largest(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """By the recipient's name: the row that stands out, if one may; and what was read."""
+    """By the recipient's name the row that stands out, if one may; and rows nobody can check."""
 
     largest: dict[str, _Largest]
+    open_rows: OpenRows
     passage: Passage
 
 
@@ -74,32 +101,60 @@ class _Squares(NamedTuple):
     passage: Passage
 
 
-def with_outlying_rows(
+class _PartyLook(NamedTuple):
+    """What was found of one party: by the recipient's name, and what nobody can check."""
+
+    outlying: dict[str, OutlyingRow]
+    open_rows: OpenRows
+
+
+def look_at_rows(
+    game: InformationGain,
     models: tuple[ModelReward, ...],
-    parties: list[Rows],
+    parties: Sequence[Rows],
     *,
     encoding: TableEncoding,
     workers: Workers,
-) -> tuple[ModelReward, ...]:
-    """The rewards, knowing which rows of files stand out in each.
+    rows_are_agreed: bool,
+) -> LastLook:
+    """Read all files once more, for what the rewards alone do not tell.
 
     Args:
-        models: The rewards, made from sums over the files' rows.
-        parties: The files.
+        game: Values from sums over the files' rows.
+        models: The rewards made of them.
+        parties: The files, in the parties' order.
         encoding: How tables become X and y.
         workers: Who reads the files, piece by piece.
+        rows_are_agreed: Whether all parties agreed that rows can be computed from rewards: nothing
+            is looked for then that would tell where they are.
     """
     outlying: dict[str, dict[str, OutlyingRow]] = {model.party: {} for model in models}
-    for party in parties:
-        for recipient, row in _rows_of(party, models, encoding=encoding, workers=workers).items():
+    uncheckable: list[Uncheckable | None] = []
+    for i, party in enumerate(parties):
+        if not len(party.summary) or sum(game.rows) == len(party.summary):
+            uncheckable.append(None)
+            continue
+        others = game.posterior([j for j in range(game.n) if j != i])
+        assert isinstance(others, WeightPosterior)  # only models with weights are made of sums
+        if rows_are_agreed and len(party.kept) == len(party.summary):
+            look = _look_at_kept(party.kept, others)  # which spares a reading
+        else:
+            seen = {} if rows_are_agreed else _seen_of(party, models)
+            task = _Task(
+                encoding=encoding, delivery=party.source.delivery, others=others, seen=seen
+            )
+            look = _look_at(party, task, workers)
+        for recipient, row in look.outlying.items():
             outlying[recipient][party.summary.name] = row
-    return tuple(model.with_outlying(outlying[model.party]) for model in models)
+        summary = party.summary
+        uncheckable.append(look.open_rows.uncheckable(others, summary.gram, summary.noise_variance))
+    if not rows_are_agreed:
+        models = tuple(model.with_outlying(outlying[model.party]) for model in models)
+    return LastLook(models=models, uncheckable=tuple(uncheckable))
 
 
-def _rows_of(
-    party: Rows, models: tuple[ModelReward, ...], *, encoding: TableEncoding, workers: Workers
-) -> dict[str, OutlyingRow]:
-    """The row of a party that stands out to each recipient, by the recipient's name."""
+def _seen_of(party: Rows, models: tuple[ModelReward, ...]) -> dict[str, LabelSum]:
+    """What each other recipient sees of a party's labels, by the recipient's name."""
     summary = party.summary
     seen = {}
     for model in models:
@@ -107,28 +162,36 @@ def _rows_of(
         if exposure is not None and exposure.view is not None and model.party != summary.name:
             # All rows have one noise variance, so that what they count is a factor of everything.
             seen[model.party] = exposure.view.label_sum(summary.gram, summary.moment, summary.gram)
-    if not seen:
-        return {}
-    weights = models[0].posterior.model
-    assert isinstance(weights, WeightModel)  # only its rewards have a view
-    task = _Task(encoding=encoding, delivery=party.source.delivery, model=weights, seen=seen)
+    return seen
+
+
+def _look_at_kept(party: Party, others: WeightPosterior) -> _PartyLook:
+    """Rows that nobody can check, of a party whose rows are all in memory."""
+    A = others.model.whitened_features(party.X)
+    return _PartyLook({}, OpenRows.of(others, party.X, A))
+
+
+def _look_at(party: Rows, task: _Task, workers: Workers) -> _PartyLook:
+    """All of a party's rows, piece by piece."""
     pieces = Piece.of(party.source.files)
-    doing = f"looking for labels of {summary.name} that stand out"
+    doing = f"looking for labels of {party.summary.name} that stand out"
     largest: dict[str, _Largest] = {}
+    open_rows = OpenRows(0, np.zeros_like(task.others.factor))
     passages = []
     for look in workers.map(_look, task, pieces, doing=doing):
         passages.append(look.passage)
+        open_rows = open_rows.plus(look.open_rows)
         for recipient, found in look.largest.items():
             if recipient not in largest or found.part > largest[recipient].part:
                 largest[recipient] = found
     refuse_changed(party.source.owner, passages, party.contents)
     if not largest:
-        return {}
+        return _PartyLook({}, open_rows)
     # Rarely: all rows' squares, which take longer, for those to whom a row may stand out.
-    task = replace(task, seen={recipient: seen[recipient] for recipient in largest})
+    seen = {recipient: task.seen[recipient] for recipient in largest}
     squares = dict.fromkeys(largest, 0.0)
     passages = []
-    for piece in workers.map(_square, task, pieces, doing=doing):
+    for piece in workers.map(_square, replace(task, seen=seen), pieces, doing=doing):
         passages.append(piece.passage)
         for recipient, more in piece.sums.items():
             squares[recipient] += more
@@ -138,13 +201,15 @@ def _rows_of(
         share = seen[recipient].share(part, squares[recipient])
         if share > NOTICED:
             rows[recipient] = OutlyingRow(str(place), share)
-    return rows
+    return _PartyLook(rows, open_rows)
 
 
 def _look(task: _Task, piece: Piece) -> _Look:
     reading = _reading(task, piece)
     largest: dict[str, _Largest] = {}
+    open_rows = OpenRows(0, np.zeros_like(task.others.factor))
     for block in _blocks(task, reading):
+        open_rows = open_rows.plus(OpenRows.of(task.others, block.X, block.A))
         for recipient, seen in task.seen.items():
             parts = seen.parts(block.A, block.y)
             row = int(np.argmax(parts))
@@ -152,7 +217,7 @@ def _look(task: _Task, piece: Piece) -> _Look:
             if parts[row] > (0.0 if known is None else known.part):
                 place = block.batch.place(int(block.numbers[row]))
                 largest[recipient] = _Largest(float(parts[row]), place)
-    return _Look(largest, reading.passage)
+    return _Look(largest, open_rows, reading.passage)
 
 
 def _square(task: _Task, piece: Piece) -> _Squares:
@@ -169,8 +234,9 @@ def _reading(task: _Task, piece: Piece) -> Reading:
 
 
 class _Block(NamedTuple):
-    """Some complete rows: their features [m, d], labels less the prior mean [m], and numbers."""
+    """Some complete rows: inputs [m, p], features [m, d], labels less prior mean [m], numbers."""
 
+    X: FloatArray
     A: FloatArray
     y: FloatArray
     numbers: NDArray[np.intp]
@@ -178,7 +244,8 @@ class _Block(NamedTuple):
 
 
 def _blocks(task: _Task, reading: Reading) -> Iterator[_Block]:
-    d = len(next(iter(task.seen.values())).own)
+    model = task.others.model
+    d = task.others.weight_count
     step = max(1024, BLOCK_VALUES // max(d, 1))
     for batch in reading:
         for start in range(0, batch.columns.num_rows, step):
@@ -189,8 +256,9 @@ def _blocks(task: _Task, reading: Reading) -> Iterator[_Block]:
             table = table.take(complete)
             X = task.encoding.encode(table)
             yield _Block(
-                A=task.model.whitened_features(X),
-                y=task.encoding.encode_target(table) - task.model.prior_mean_at(X),
+                X=X,
+                A=model.whitened_features(X),
+                y=task.encoding.encode_target(table) - model.prior_mean_at(X),
                 numbers=start + complete,
                 batch=batch,
             )

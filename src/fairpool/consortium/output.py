@@ -16,18 +16,24 @@ from fairpool.coalitions import members
 from fairpool.columns import CategoryColumn
 from fairpool.columns.filling import indicator
 from fairpool.consortium.configuration import FILE_NAME
+from fairpool.consortium.judging import LeftOut
 from fairpool.consortium.levels import level_sentences, levels_are_learned
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
-from fairpool.consortium.scrutiny import FEW_ROWS, Run
+from fairpool.consortium.scrutiny import Run
 from fairpool.consortium.spreadsheet import csv_text
 from fairpool.consortium.treatment import treatment_of
 from fairpool.model_kinds import KINDS, Disclosure
 from fairpool.realisation import ModelReward
+from fairpool.realisation.disclosure import Exposure
 from fairpool.realisation.reward_file import reward_bytes
-from fairpool.report.letter import Letter, render_letter
+from fairpool.report.evidence import as_json as evidence_as_json
+from fairpool.report.evidence import party_as_json
+from fairpool.report.letter import Letter, RefusalLetter, render_letter, render_refusal
+from fairpool.report.prediction import as_json, uncheckable_as_json
 from fairpool.report.report import Context, render_report
 from fairpool.report.treatment import Treatment
+from fairpool.tables.arrays import FloatArray
 
 REWARD_FILE = "reward.safetensors"
 NO_OPTIMUM = (
@@ -64,7 +70,38 @@ def render(run: Run, *, known_noise: bool = False) -> dict[str, bytes]:
     for i, folder in enumerate(folder_names(run.collaboration.game.names)):
         for name, content in _party_files(run, i, known_noise=known_noise).items():
             files[f"parties/{folder}/{name}"] = content
+    for one, folder in zip(run.left_out, _folders(run)[run.collaboration.game.n :], strict=True):
+        files[f"parties/{folder}/letter.html"] = _refusal(run, one).encode()
     return files
+
+
+def _folders(run: Run) -> list[str]:
+    """Every party's folder: of those who receive a model, then of those who were left out."""
+    left_out = [one.evidence.party for one in run.left_out]
+    return folder_names([*run.collaboration.game.names, *left_out])
+
+
+def _refusal(run: Run, one: LeftOut) -> str:
+    """The letter of a party whose data were left out."""
+    encoding = run.preparation.encoding
+    return render_refusal(
+        RefusalLetter(
+            title=run.preparation.configuration.name,
+            name=one.evidence.party,
+            rows=one.rows,
+            target=encoding.target,
+            evidence=one.evidence,
+            treatment=treatment_of(encoding, one.survey, one.evidence.party),
+        )
+    )
+
+
+def _shares(run: Run) -> dict[str, FloatArray]:
+    """Contributions by each way to measure them."""
+    shares = {"information": run.shares.information, "evidence": run.shares.evidence}
+    if run.shares.validation is not None:
+        shares["validation"] = run.shares.validation
+    return shares
 
 
 def _operator_files(run: Run) -> dict[str, bytes]:
@@ -80,6 +117,11 @@ def _operator_files(run: Run) -> dict[str, bytes]:
         warnings=run.warnings,
         folders=tuple(f"parties/{folder}" for folder in folders),
         treatments=_treatments(run),
+        against_alone=run.against_alone,
+        uncheckable=run.uncheckable,
+        evidence=run.evidence,
+        left_out=tuple(one.evidence for one in run.left_out),
+        shares=_shares(run),
     )
     result = json.dumps(result_of(run), indent=1, ensure_ascii=False, allow_nan=False)
     texts = {
@@ -96,7 +138,7 @@ def _hashes_of_inputs(run: Run) -> str:
     """The SHA-256 of every file that was looked at, in the format of sha256sum."""
     # No name has a line break, which would begin a line of its own: see `Source.find`.
     lines = []
-    for survey in run.preparation.surveys:
+    for survey in (*run.preparation.surveys, *(one.survey for one in run.left_out)):
         for file in survey.source.files:
             path = os.path.relpath(file, run.preparation.folder)
             lines.append(f"{survey.contents[file].sha256}  {path}\n")
@@ -132,6 +174,9 @@ def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
         notes=() if run.built.optimum_reached else (NO_OPTIMUM,),
         copies=tuple(run.copies.told(i)),
         treatment=_treatments(run)[i],
+        against_alone=run.against_alone[i],
+        uncheckable=run.uncheckable[i],
+        evidence=run.evidence.parties[i],
     )
     page = render_letter(run.collaboration, i, letter)
     return {REWARD_FILE: reward, "letter.html": page.encode()}
@@ -141,12 +186,8 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
     """What party i's file tells about the others, sentence by sentence; nothing is left out."""
     result, preparation = run.collaboration, run.preparation
     disclosure = KINDS[preparation.configuration.model.kind].disclosure
-    sentences = [_contents(result.models[i], disclosure)]
-    if any(note.code == FEW_ROWS and note.party == result.game.names[i] for note in run.notes):
-        sentences.append(
-            "Some of the other parties have few rows for a model of this size, so that their rows"
-            " can be computed from it, as all parties agreed."
-        )
+    releases = preparation.configuration.rewards.files_together(result.game.n)
+    sentences = [_contents(result.models[i], disclosure, releases)]
     learned = _learned(run, disclosure)
     if learned:
         sentences.append(learned)
@@ -246,11 +287,18 @@ def _origin(built: BuiltModel) -> str:
     return f"They were given; the scaling comes from {built.rows}."
 
 
-def _contents(reward: ModelReward, disclosure: Disclosure) -> str:
-    """What of the others' data a reward contains."""
+def _contents(reward: ModelReward, disclosure: Disclosure, releases: int) -> str:
+    """What of the others' data a reward contains.
+
+    Args:
+        reward: A party's model.
+        disclosure: What models of its kind tell.
+        releases: How many files may be held together, if all parties receive something. Which of
+            them do is nobody else's affair, so that letters tell the bound for this number.
+    """
     words, level = reward.mechanism.words, reward.level
     if not level.tau:
-        return "It is trained on your own rows alone."
+        return "Apart from what is said below, it is trained on your own rows alone."
     if disclosure.holds_rows:
         return (
             "It contains the inputs of all parties' rows, as all parties agreed, and their labels"
@@ -264,18 +312,27 @@ def _contents(reward: ModelReward, disclosure: Disclosure) -> str:
     sums = f"It contains no row of another party, but sums over all rows{words.sums(level)}."
     if reward.exposure is None:
         return sums
-    fewest = reward.exposure.fewest_rows
-    if reward.exposure.hidden:
-        return (
-            f"{sums} Its predicted variances are made of your own rows and made-up ones, and tell"
-            " nothing of where the other parties' data are; its predicted means depend on them."
-            f" Of a party with fewer than {fewest} distinct rows, rows could be computed from them;"
-            " everybody has at least that many."
+    return f"{sums} {_small_parties(reward.exposure, releases)}"
+
+
+def _small_parties(exposure: Exposure, releases: int) -> str:
+    """From what the rows of small parties can be computed, and whether there are some."""
+    fewest = exposure.fewest_rows(releases)
+    together = f" and {releases} models together" if releases > 1 else ""
+    small = f"fewer than {fewest} distinct rows{together}"
+    told = f"From such sums, rows of a party can be computed with {small}"
+    if exposure.hidden:
+        told = (
+            "Its predicted variances are made of your own rows and made-up ones, and tell nothing"
+            " of where the other parties' data are; its predicted means depend on them. With"
+            f" {small}, rows of a party could be computed from these"
         )
-    return (
-        f"{sums} From such sums the rows of small parties can be computed: everybody has at least"
-        f" {fewest} distinct rows, with which our attacks fail."
-    )
+    if any(rows < fewest for rows in exposure.rows.values()):
+        return (
+            f"{told}. Some of the other parties have few rows, so that their rows can be computed"
+            " from it, as all parties agreed."
+        )
+    return f"{told}; everybody has at least as many rows."
 
 
 def _scores(run: Run) -> dict[str, Any] | None:
@@ -302,12 +359,25 @@ def result_of(run: Run) -> dict[str, Any]:
     for party, folder, residual in zip(collaboration["parties"], folders, residuals, strict=True):
         party["folder"] = f"parties/{folder}"
         party["label_residual"] = residual if np.isfinite(residual) else None
+    for i, party in enumerate(collaboration["parties"]):
+        party["against_alone"] = as_json(run.against_alone[i])
+        party["uncheckable"] = uncheckable_as_json(run.uncheckable[i])
+        party["evidence"] = party_as_json(run.evidence.parties[i])
+        if run.shares.validation is not None:
+            party["contribution_by_validation"] = float(run.shares.validation[i])
+        if run.collaboration.kept is not None:
+            party["kept"] = float(run.collaboration.kept[i])
     return {
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,
         **collaboration,
         "near_copies": run.copies.near.to_dict() | {"share_compared": run.copies.share},
         "warnings": list(run.warnings),
+        "evidence": evidence_as_json(run.evidence),
+        "left_out": [
+            {"name": one.evidence.party, "evidence": party_as_json(one.evidence)}
+            for one in run.left_out
+        ],
         "model": {
             "origin": run.built.origin,
             "optimum_reached": run.built.optimum_reached,

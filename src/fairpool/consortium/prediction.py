@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from fairpool.columns import CategoryColumn
 from fairpool.compute.workers import Progress, Workers, no_progress
 from fairpool.consortium.contents import refuse_changed
-from fairpool.consortium.fault_texts import fault_texts
+from fairpool.consortium.fault_texts import fault_problems
 from fairpool.consortium.faults import Columns, Fault, Faults
+from fairpool.consortium.heads import column_names
 from fairpool.consortium.intake import survey
+from fairpool.consortium.problems import worst_first
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.spreadsheet import as_cell, csv_text
 from fairpool.consortium.surveys import Survey
-from fairpool.consortium.tables import Batch, Source, column_names
+from fairpool.consortium.tables import Batch, Source
 from fairpool.consortium.tolerant_reading import read_tolerantly
 from fairpool.consortium.treatment import CLIPPED, IMPUTED, clipped_texts, imputed_texts
 from fairpool.encoding import REASON, TableEncoding
@@ -94,7 +96,9 @@ def predict_file(
             f"{reward_file}: it knows no column names; use fairpool.load_reward in Python instead"
         )
     encoding = reward.encoding
-    delivery = AS_AGREED if as_agreed else reward.delivery.without({encoding.target.name})
+    delivery = reward.delivery.without({encoding.target.name})
+    if as_agreed:
+        delivery = AS_AGREED
     source = replace(find_data(data), delivery=delivery)
     looked_at = look_at_data(source, encoding, progress)
     ids = looked_at.ids
@@ -257,7 +261,7 @@ def look_at_data(
         else:
             ids = tuple(name for name in ids if name in names)
     if problems:
-        raise DataError(*problems)
+        raise DataError(*problems, *_hint_at_delivery(source))
     labels = None
     if with_labels:
         labels = TARGETS[encoding.target.kind].more_labels(encoding.target)
@@ -272,12 +276,26 @@ def look_at_data(
     )
     seen = survey(source, columns, Workers(progress=progress))
     # Rows without a prediction do no harm; rows that a model learns from must be right.
-    faults = seen.faults if with_labels else _of_whole_files(seen.faults)
-    remedy = "fill in what is missing" if with_labels else None
-    problems = fault_texts(faults, columns, remedy, delivery=source.delivery)
-    if problems:
-        raise DataError(*(f"{source.owner}: {problem}" for problem in problems))
+    faults = _of_whole_files(seen.faults)
+    remedy = None
+    if with_labels:
+        faults = seen.faults
+        remedy = "fill in what is missing"
+    wrong = worst_first(fault_problems(faults, columns, remedy, delivery=source.delivery))
+    if wrong:
+        texts = [f"{source.owner}: {problem.text}" for problem in wrong]
+        raise DataError(*texts, *_hint_at_delivery(source))
     return LookedAt(seen, columns, ids, _notes_on(seen, encoding))
+
+
+def _hint_at_delivery(source: Source) -> list[str]:
+    """What may be wrong with all of a table that comes in another way than the party's own did."""
+    if source.delivery.is_plain:
+        return []
+    return [
+        f"{source.owner}: tables are read as your own for the collaboration were; give --as-agreed"
+        " for one with commas, decimal points, and the collaboration's names and units"
+    ]
 
 
 def _of_whole_files(faults: Faults) -> Faults:

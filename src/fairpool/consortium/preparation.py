@@ -5,6 +5,7 @@ All problems are found at once, so that an operator can write to all parties in 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,27 +19,21 @@ from fairpool.consortium.columns import (
     unused_warnings,
     wanted_columns,
 )
-from fairpool.consortium.configuration import (
-    Configuration,
-    ConfigurationFile,
-    read_configuration,
-)
+from fairpool.consortium.configuration import Configuration
+from fairpool.consortium.configuration_file import ConfigurationFile, read_configuration
 from fairpool.consortium.faults import Columns
-from fairpool.consortium.intake import survey, survey_problems
+from fairpool.consortium.heads import column_names
+from fairpool.consortium.intake import survey
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.outliers import look_for_outliers, outlier_notes
+from fairpool.consortium.parquet_heads import refuse_large
+from fairpool.consortium.problems import Problem, Severity, problems_of, worst_first
 from fairpool.consortium.reading_sections import SourceSection
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.scaling import fix_encoding
+from fairpool.consortium.survey_problems import survey_problems
 from fairpool.consortium.surveys import Survey
-from fairpool.consortium.tables import (
-    PUBLIC,
-    TEST,
-    Source,
-    column_names,
-    links_to_others,
-    refuse_large,
-)
+from fairpool.consortium.tables import PUBLIC, TEST, Source, links_to_others
 from fairpool.consortium.tolerant_reading import wanted_of
 from fairpool.consortium.treatment import class_notes, treatment_notes
 from fairpool.consortium.wanted import constant_problems
@@ -49,7 +44,7 @@ from fairpool.notes import Note, notes_of, texts_of
 from fairpool.realisation.disclosure import Exposure
 
 T = TypeVar("T")
-Problems = dict[str, list[str]]
+Problems = dict[str, list[Problem]]
 """What is wrong with each owner's data, in the configuration's order."""
 Heads = dict[Path, tuple[str, ...]]
 """The column names of every file that can be opened."""
@@ -71,6 +66,7 @@ class Preparation:
         test: The test data, if any.
         table: Every column that is used, at every party.
         notes: What the operator should know.
+        file: The configuration's file.
     """
 
     request: RunRequest
@@ -84,6 +80,7 @@ class Preparation:
     test: Survey | None
     table: tuple[ColumnSummary, ...]
     notes: tuple[Note, ...]
+    file: ConfigurationFile
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -100,8 +97,7 @@ class Preparation:
 def prepare(request: RunRequest, workers: Workers | None = None) -> Preparation:
     """Read the configuration and look at all data once; refuse with every problem that is found.
 
-    Problems of the configuration come first, then those of each source in the configuration's
-    order.
+    Problems of the configuration come first, then those of tables, the worst first.
 
     Args:
         request: What is asked for.
@@ -139,6 +135,12 @@ def examine(request: RunRequest, workers: Workers | None = None) -> Examination:
     workers = workers or Workers()
     file = read_configuration(request.configuration)
     folder = _folder_of(request.configuration, workers)
+    return _examined(request, folder, file, workers)
+
+
+def _examined(
+    request: RunRequest, folder: Path, file: ConfigurationFile, workers: Workers
+) -> Examination:
     findings = _look_at_everything(file.configuration, folder, workers)
     names = {_owner(party.name): party.name for party in file.configuration.parties}
     by_name = {names.get(owner, owner): seen for owner, seen in findings.surveys.items()}
@@ -192,7 +194,28 @@ def conclude(examination: Examination) -> Preparation:
         test=surveys.get(TEST),
         table=examination.table,
         notes=tuple(notes),
+        file=file,
     )
+
+
+def leave_out(preparation: Preparation, names: set[str], workers: Workers) -> Preparation:
+    """The same without some parties: all is looked at again, as if they had never been there.
+
+    Columns that they alone lack are used then, and levels, scaling and features are the others'.
+
+    Args:
+        preparation: With them.
+        names: Who they are. What was noted about them stays.
+        workers: Who looks at the tables, and who is told about it.
+    """
+    configuration = preparation.configuration
+    staying = [party for party in configuration.parties if party.name not in names]
+    file = replace(
+        preparation.file, configuration=configuration.model_copy(update={"parties": staying})
+    )
+    concluded = conclude(_examined(preparation.request, preparation.folder, file, workers))
+    about_them = tuple(note for note in preparation.notes if note.party in names)
+    return replace(concluded, notes=concluded.notes + about_them)
 
 
 def _folder_of(configuration: Path, workers: Workers) -> Path:
@@ -241,14 +264,8 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
         # What can be looked at is, even where other files have problems: all of them are to be told
         # at once.
         readable = replace(source, files=tuple(file for file in source.files if file in heads))
-        seen = _try(
-            problems[source.owner],
-            _survey_within,
-            readable,
-            columns=columns,
-            limits=limits,
-            workers=workers,
-        )
+        look = partial(_survey_within, readable, columns=columns, limits=limits, workers=workers)
+        seen = _try(problems[source.owner], look)
         if seen is not None and readable.files:
             surveys[source.owner] = seen
             problems[source.owner] += survey_problems(seen, columns, limits=limits)
@@ -273,15 +290,17 @@ def _survey_within(source: Source, *, columns: Columns, limits: Limits, workers:
 
 
 def _refuse_problems(file: ConfigurationFile, findings: _Findings) -> None:
-    """Refuse with every problem: those of the configuration first, then owner by owner."""
+    """Refuse with every problem: those of the configuration first, then the worst first."""
     configuration = file.configuration
-    every = [*file.problems, *_privacy_problems(configuration)]
+    settings = [*file.problems, *_privacy_problems(configuration)]
+    every = problems_of(settings, Severity.SETTING)
     if findings.party_heads:
-        every += column_problems(configuration, findings.features, findings.heads)
+        of_columns = column_problems(configuration, findings.features, findings.heads)
+        every += problems_of(of_columns, Severity.COLUMN)
     for problems in findings.problems.values():
         every += problems
     if every:
-        raise ConfigurationError(*every)
+        raise ConfigurationError(*(problem.text for problem in worst_first(every)))
 
 
 def _owner(name: str) -> str:
@@ -289,13 +308,13 @@ def _owner(name: str) -> str:
 
 
 def _try(
-    problems: list[str], function: Callable[..., T], *arguments: object, **named: object
+    problems: list[Problem], function: Callable[..., T], *arguments: object, **named: object
 ) -> T | None:
-    """What a function gives; None, and more problems, where it refuses."""
+    """What a function gives; None, and more problems of whole files, where it refuses."""
     try:
         return function(*arguments, **named)
     except FairpoolError as error:
-        problems += error.problems
+        problems += problems_of(error.problems, Severity.FILE)
         return None
 
 
@@ -338,25 +357,26 @@ def _find_sources(configuration: Configuration, folder: Path, problems: Problems
         delivery = configuration.delivery_of(section)
         if delivery is None:
             continue  # nobody knows how to look at it
-        source = _try(
-            problems[owner], Source.find, owner, section.patterns, folder, delivery=delivery
-        )
+        find = partial(Source.find, owner, section.patterns, folder, delivery=delivery)
+        source = _try(problems[owner], find)
         if source is not None:
             sources.append(source)
     for owner, links in links_to_others(sources).items():
-        problems[owner] += links
+        problems[owner] += problems_of(links, Severity.FILE)
     return sources
 
 
 def _read_heads(sources: Sequence[Source], problems: Problems, limits: Limits) -> Heads:
     heads = {}
     for source in sources:
-        unreadable: list[str] = []
+        unreadable: list[Problem] = []
         for file in source.files:
-            names = _try(unreadable, column_names, file, limits, source.delivery)
+            names = _try(unreadable, partial(column_names, file, limits, source.delivery))
             if names is not None:
                 heads[file] = names
-        problems[source.owner] += [f"{source.owner}: {problem}" for problem in unreadable]
+        for problem in unreadable:
+            text = f"{source.owner}: {problem.text}"
+            problems[source.owner].append(replace(problem, text=text))
     return heads
 
 
@@ -372,7 +392,10 @@ def _heads_of_parties(sources: Sequence[Source], heads: Heads) -> Heads:
 def _refuse_small_parties(
     configuration: Configuration, encoding: TableEncoding, surveys: dict[str, Survey]
 ) -> None:
-    """Refuse parties whose rows could be computed from the others' reward files."""
+    """Refuse parties whose rows could be computed from the others' reward files.
+
+    Who receives nothing of the others' data is not known yet: all parties count as recipients.
+    """
     if configuration.rewards.share_inputs or len(configuration.parties) == 1:
         return
     rows = {party.name: surveys[_owner(party.name)].rows for party in configuration.parties}
@@ -382,6 +405,7 @@ def _refuse_small_parties(
     inputs = len(encoding.features)
     exposure = Exposure(
         rows={name: count for name, count in rows.items() if count},
+        releases=dict.fromkeys(rows, configuration.rewards.files_together(len(rows))),
         weights=kind.weights(configuration.model, inputs=inputs, rows=learned_from),
         inputs=len(encoding.columns),  # a category is one thing to guess, not one per level
         hidden=configuration.rewards.covariance == "hidden",

@@ -7,13 +7,14 @@ A run reads the head of every file, for the names of its columns, and then whole
    known before rows can be summed up. For an exact Gaussian process the sample is all rows.
 3. To sum them up (`statistics.summarise_files`). Only a model with weights needs that, and only of
    the parties' files.
-4. To look for labels that stand out (`outlying.with_outlying_rows`), by which a row could be
-   located in the others' rewards. Only a model with weights needs that, and only of the parties'
-   files; everybody's model must be known before.
+4. To look for labels that stand out (`outlying.look_at_rows`), by which a row could be located in
+   the others' rewards, and for rows that nobody else can check. Only a model with weights needs
+   that, and only of the parties' files; everybody's model must be known before.
 
-So there are four readings for a model with weights, three where `share_inputs` is set, and two for
-an exact Gaussian process; public and test data are read twice. Every reading hashes its file, and
-must find what the first one found (see `contents`); a CSV file is never read for its hash alone.
+So there are four readings for a model with weights, three of parties that are small enough to be
+kept where `share_inputs` is set, and two for an exact Gaussian process; public and test data are
+read twice. Every reading hashes its file, and must find what the first one found (see `contents`);
+a CSV file is never read for its hash alone.
 Where near copies are found, the files of their parties are read once more, to see what was altered.
 (Beside that, the text of a problem or an outlier reads a CSV file up to the line that it names, and
 where dates may be written in two orders, a reading looks ahead for one that tells.)
@@ -21,10 +22,6 @@ where dates may be written in two orders, a reading looks ahead for one that tel
 
 import contextlib
 import hashlib
-import io
-import threading
-import time
-import weakref
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,17 +35,11 @@ import pyarrow.parquet as pa_parquet
 from fairpool.columns import Rules
 from fairpool.consortium.contents import FileState, Passage
 from fairpool.consortium.date_forms import DateForms, ambiguous_text
-from fairpool.consortium.decoding import Readable, decoded, is_plain_text
+from fairpool.consortium.decoding import decoded, is_plain_text
+from fairpool.consortium.hashing_stream import HashingStream
+from fairpool.consortium.parquet_heads import row_groups, unfit_columns
 from fairpool.consortium.sheet_columns import SheetColumns
-from fairpool.consortium.tables import (
-    Batch,
-    Place,
-    first_line,
-    is_parquet,
-    is_workbook,
-    row_groups,
-    unfit_columns,
-)
+from fairpool.consortium.tables import Batch, Place, first_line, is_parquet, is_workbook
 from fairpool.consortium.wanted import MisfitError, Wanted, rules_as_delivered, without_tokens
 from fairpool.consortium.workbooks import sheet_of
 from fairpool.encoding import TableEncoding
@@ -63,14 +54,6 @@ BATCH_VALUES = 1 << 22
 PIECE_ROWS = 1 << 19
 """Row groups of a Parquet file are one task until they have as many rows as this."""
 
-SMALL_FILE = 1 << 24
-"""Up to this many bytes a CSV file is taken into memory whole."""
-
-A_LITTLE_MORE = 0.01
-"""Seconds in which a thread of Arrow's that was seen to let go gets out of the interpreter."""
-
-LONGEST_WAIT = 1.0
-"""Seconds to wait for Arrow's threads; they take a few milliseconds."""
 
 CSV_BLOCK = 1 << 22
 BYTES_PER_CHARACTER = 4
@@ -278,7 +261,9 @@ class Reading:
         with pa_csv.open_csv(
             self._lent(stream),
             convert_options=options,
-            read_options=pa_csv.ReadOptions(block_size=CSV_BLOCK, use_threads=self.threads),
+            read_options=pa_csv.ReadOptions(
+                block_size=CSV_BLOCK, use_threads=self.threads, skip_rows=dialect.header - 1
+            ),
             parse_options=pa_csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True),
         ) as reader:
             for batch in reader:
@@ -299,8 +284,7 @@ class Reading:
         """
         if not wanted.dates:
             return None
-        recorded = {column.name for column in wanted.recorded}
-        forms = DateForms([name for name in wanted.dates if name in recorded], self.delivery)
+        forms = DateForms(wanted.recorded_dates, self.delivery)
         still_open = {column.header: column.name for column in wanted.open_dates}
         start = 0
         with contextlib.closing(self._texts_of(list(still_open))) as tables:
@@ -325,7 +309,7 @@ class Reading:
             return
         stream = HashingStream(self.piece.file)
         try:
-            yield from self._csv_tables(stream, {header: pa.string() for header in headers})
+            yield from self._csv_tables(stream, dict.fromkeys(headers, pa.string()))
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{self.piece.file}: {first_line(error)}") from None
         finally:
@@ -336,8 +320,8 @@ class Reading:
             with pa.OSFile(str(self.piece.file)) as stream:
                 file = pa_parquet.ParquetFile(stream)
                 schema = file.schema.to_arrow_schema()
-                present = [header for header in headers if header in schema.names]
-                texts = [h for h in present if is_text_type(schema.field(h).type)]
+                present = {*headers}.intersection(schema.names)
+                texts = [name for name in present if is_text_type(schema.field(name).type)]
                 if texts:
                     for batch in file.iter_batches(BATCH_ROWS, columns=texts):
                         yield pa.Table.from_batches([batch]).cast(
@@ -448,93 +432,6 @@ def free_text_remedy(*, is_target: bool) -> str:
     """What to do about a text that is too long."""
     instead = "predict another column" if is_target else "leave it out of features"
     return f"is it free text? {instead}, or raise name_length in [limits]"
-
-
-class HashingStream:
-    """A file's bytes for a reader that goes through them once, hashed as they go by."""
-
-    def __init__(self, file: Path) -> None:
-        # Arrow's own file: its errors are the same as without a stream between.
-        self._file = pa.OSFile(str(file))
-        self._hash = hashlib.sha256()
-        self._released = threading.Event()
-        self._released.set()
-
-    def lent(self, text: Readable | None = None) -> Any:
-        """The bytes as Arrow wants them.
-
-        Args:
-            text: What is made of them on their way, by reading this stream; None: nothing.
-        """
-        if text is not None:
-            beginning = text.read(SMALL_FILE)
-            if len(beginning) < SMALL_FILE:
-                return pa.BufferReader(beginning)
-            return self._lent_stream(_Rejoined(beginning, text))
-        size = self._file.size()
-        if size <= SMALL_FILE:
-            # Arrow's own memory: its threads need no interpreter to let go of it.
-            content = self._file.read_buffer(size)
-            self._hash.update(content)
-            return pa.BufferReader(content)
-        return self._lent_stream(self)
-
-    def _lent_stream(self, text: Readable) -> "_LentStream":
-        lent = _LentStream(text)
-        self._released.clear()
-        weakref.finalize(lent, self._released.set).atexit = False
-        return lent
-
-    def read(self, size: int = -1, /) -> bytes:
-        """The next bytes."""
-        content: bytes = self._file.read(size)
-        self._hash.update(content)
-        return content
-
-    def drained(self) -> str:
-        """The SHA-256 of the whole file: what the reader left is read now."""
-        while self.read(CSV_BLOCK):
-            pass
-        return self._hash.hexdigest()
-
-    def wait_for_release(self) -> None:
-        """Wait until Arrow let go of what it was lent.
-
-        Its threads read ahead, and let go a little after the last batch was taken. If the program
-        ended meanwhile, they would ask for an interpreter that is no more, and abort: so a little
-        more is waited. (A small file's bytes are Arrow's own, and need none of that.)
-        """
-        if not self._released.is_set():
-            self._released.wait(LONGEST_WAIT)
-            time.sleep(A_LITTLE_MORE)
-
-
-class _Rejoined:
-    """A stream whose beginning was read already."""
-
-    def __init__(self, beginning: bytes, rest: Readable) -> None:
-        self._beginning = io.BytesIO(beginning)
-        self._rest = rest
-
-    def read(self, size: int = -1, /) -> bytes:
-        """The next bytes."""
-        return self._beginning.read(size) or self._rest.read(size)
-
-
-class _LentStream(io.RawIOBase):
-    """What Arrow holds of a stream."""
-
-    def __init__(self, stream: Readable) -> None:
-        super().__init__()
-        self._stream = stream
-
-    def readable(self) -> bool:
-        """It is: Arrow asks."""
-        return True
-
-    def read(self, size: int = -1, /) -> bytes:
-        """The next bytes."""
-        return self._stream.read(size)
 
 
 def is_text_type(kind: pa.DataType) -> bool:

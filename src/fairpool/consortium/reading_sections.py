@@ -1,6 +1,7 @@
 """[reading], and `reading` of one source: how tables are written; and both put together."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -26,6 +27,7 @@ class ReadingSection(Section):
     encoding: Annotated[str, AfterValidator(lambda name: _encoding(name))] | None = None
     missing: list[str] | None = None
     sheet: Text | None = None
+    header: int | None = None
 
 
 class SourceSection(Section):
@@ -50,10 +52,13 @@ def dialect_of(source: ReadingSection, common: ReadingSection) -> Dialect:
     """How a source's files are written: its own keys, then those common to all."""
     settings: dict[str, object] = {}
     for name in ReadingSection.model_fields:
-        own = getattr(source, name)
-        value = getattr(common, name) if own is None else own
+        value = getattr(source, name)
+        if value is None:
+            value = getattr(common, name)
+        if isinstance(value, list):
+            value = tuple(value)
         if value is not None:
-            settings[name] = tuple(value) if isinstance(value, list) else value
+            settings[name] = value
     return Dialect(**settings)  # type: ignore[arg-type]  # the section has the types of its fields
 
 
@@ -69,25 +74,23 @@ def delivery_of(
     """
     columns = []
     for name, own in source.columns.items():
-        unit = declared[name].unit if name in declared else None
-        converted = own.own_unit is not None and unit is not None
-        columns.append(
-            OwnColumn(
-                name=name,
-                named=own.named or "",
-                own_unit=own.own_unit or "" if converted else "",
-                unit=unit or "" if converted else "",
-                constant=_plain_constant(own.constant),
-                date_format=own.date_format or "",
-            )
+        column = OwnColumn(
+            name=name,
+            named=own.named or "",
+            constant=_plain_constant(own.constant),
+            date_format=own.date_format or "",
         )
+        unit = declared.get(name, ColumnSection()).unit
+        if own.own_unit and unit:
+            column = replace(column, own_unit=own.own_unit, unit=unit)
+        columns.append(column)
     return Delivery(dialect=dialect_of(source.reading, common), columns=tuple(columns))
 
 
 def _plain_constant(constant: str | float | bool | None) -> str | float | None:
     if isinstance(constant, bool):
         # As a spreadsheet would write it; text and numbers stand for themselves.
-        return "true" if constant else "false"
+        return str(constant).lower()
     return constant
 
 
@@ -124,9 +127,10 @@ def delivery_problems(
 
 def _column_problems(name: str, own: OwnColumnSection, declared: ColumnSection | None) -> list[str]:
     problems = []
-    others = [key for key in ("named", "own_unit", "date_format") if getattr(own, key) is not None]
-    if own.constant is not None and others:
-        words = ", ".join("from" if key == "own_unit" else key for key in others)
+    others = {"named": own.named, "from": own.own_unit, "date_format": own.date_format}
+    given = [key for key, value in others.items() if value is not None]
+    if own.constant is not None and given:
+        words = ", ".join(given)
         problems.append(
             f"a constant, and {words}; a column that is not recorded has nothing to be read, so"
             " leave that out (a constant is in the collaboration's own unit)"

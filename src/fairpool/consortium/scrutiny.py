@@ -6,14 +6,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.audit import held_out_residuals, places_in
+from fairpool.audit import (
+    AgainstAlone,
+    Evidence,
+    Uncheckable,
+    compare_with_alone,
+    held_out_residuals,
+    places_in,
+)
+from fairpool.audit.paired import CONFIDENCE, WORSE
 from fairpool.collaboration import Collaboration
 from fairpool.compute.workers import Workers
 from fairpool.consortium.copies import Copies, look_for_copies
+from fairpool.consortium.judging import LeftOut
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.sample import Sample, take_sample
+from fairpool.consortium.shares import ContributionShares, contribution_shares
 from fairpool.consortium.valuation import Valuation
 from fairpool.errors import few, shown
 from fairpool.model_kinds import KINDS
@@ -27,9 +37,6 @@ from fairpool.targets import Target
 SUSPICIOUS_RESIDUAL = 2.0
 """Labels that are this many predicted standard deviations off, on average, deserve a look."""
 
-FEW_ROWS = "few rows"
-"""The code of notes about models that tell much about each of few rows."""
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
@@ -42,6 +49,11 @@ class Run:
         residuals: Per party, how far its labels are from the others' prediction [n].
         copies: Rows that nearly agree, within parties and across.
         scores: On test data, if there is any.
+        against_alone: Per party, how its reward predicts beside its own data's model.
+        uncheckable: Per party, what of its data has to be taken on trust.
+        evidence: What the labels say of each party.
+        left_out: Whose data were left out, since their labels harm the others.
+        shares: What contributions would be by information, by evidence and by validation.
         notes: Everything the operator should know.
     """
 
@@ -51,6 +63,11 @@ class Run:
     residuals: FloatArray
     copies: Copies
     scores: Scores | None
+    against_alone: tuple[AgainstAlone, ...]
+    uncheckable: tuple[Uncheckable | None, ...]
+    evidence: Evidence
+    left_out: tuple[LeftOut, ...]
+    shares: ContributionShares
     notes: tuple[Note, ...]
 
     @property
@@ -86,6 +103,7 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         *learning.built.notes,
         *workers.notes,
         *collaboration.scheme.notes,
+        *valuation.judgement.notes,
         *copies.notes,
     ]
     notes += overlap_notes(learning.samples, test_keys, learning.seen)
@@ -93,6 +111,8 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
     if disclosure.note is not None and preparation.public is None:
         notes.append(disclosure.note)
     notes += residual_notes(learning.parties, residuals, preparation.encoding.target)
+    against_alone = _against_alone(valuation, test)
+    notes += worse_notes(against_alone)
     notes += few_rows_notes(collaboration)
     notes += outlying_notes(collaboration)
     propose_ranges = ranges_would_help(
@@ -108,8 +128,47 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         residuals=residuals,
         copies=copies,
         scores=scores,
+        against_alone=against_alone,
+        uncheckable=valuation.uncheckable,
+        evidence=valuation.judgement.evidence,
+        left_out=valuation.judgement.left_out,
+        shares=contribution_shares(valuation, test),
         notes=tuple(notes),
     )
+
+
+def _against_alone(valuation: Valuation, test: Sample | None) -> tuple[AgainstAlone, ...]:
+    """On all test rows, and on the rows that were kept of each party: all, or a fair sample."""
+    learning = valuation.learning
+    return compare_with_alone(
+        valuation.collaboration.game,
+        valuation.collaboration.models,
+        X=None if test is None else test.X,
+        y=None if test is None else test.y,
+        rows=learning.parties,
+        target=learning.preparation.encoding.target,
+    )
+
+
+def worse_notes(against_alone: Sequence[AgainstAlone]) -> Iterator[Note]:
+    """Rewards that predict worse than the parties' own data, beyond what chance would explain.
+
+    The chance that any note is about a reward that is no different is 5%, over all comparisons of a
+    run (Bonferroni).
+    """
+    compared = []
+    for against in against_alone:
+        for rows, how in (("test rows", against.test), ("its own rows", against.own_rows)):
+            if how is not None:
+                compared.append((against.party, rows, how.log_density))
+    for party, rows, difference in compared:
+        if difference.verdict == WORSE and difference.p_value * len(compared) < 1 - CONFIDENCE:
+            text = (
+                f'the reward of "{party}" predicts {rows} worse than its own data alone'
+                f" ({difference.difference:+.2g} ± {difference.standard_error:.1g} nats per row);"
+                " somebody else's labels may be wrong, or of another kind"
+            )
+            yield Note(code="reward predicts worse", party=party, text=text)
 
 
 def _test_sample(learning: Learning, workers: Workers) -> Sample | None:
@@ -148,14 +207,15 @@ def few_rows_notes(result: Collaboration) -> Iterator[Note]:
     for model in result.models:
         if model.exposure is None or not model.exposure.small:
             continue
-        fewest = model.exposure.fewest_rows
-        small = model.exposure.small
+        small = []
+        for name in model.exposure.small:
+            fewest = model.exposure.fewest_rows(model.exposure.releases[name])
+            small.append(f"{shown(name)} ({model.exposure.rows[name]} distinct of {fewest} needed)")
         text = (
-            f'from the model for "{model.party}" rows of {few([shown(name) for name in small])} can'
-            f" be computed, who have fewer than {fewest} distinct rows; all parties agreed to that"
-            " (share_inputs = true)"
+            f'from the model for "{model.party}", and those of other recipients, rows of'
+            f" {few(small)} can be computed; all parties agreed to that (share_inputs = true)"
         )
-        yield Note(code=FEW_ROWS, party=model.party, text=text)
+        yield Note(code="few rows", party=model.party, text=text)
 
 
 def outlying_notes(result: Collaboration) -> Iterator[Note]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +16,25 @@ from fairpool.errors import DataError, shown
 from fairpool.tables.dates import days_in
 from fairpool.tables.numerals import number_in
 
-Note = Callable[[str, str, int, str], None]
-"""Takes what is wrong: the column, the kind of fault, the row, and the value."""
+
+class Unread(NamedTuple):
+    """A cell that cannot be read, or a column that is not there.
+
+    Attributes:
+        column: Its name.
+        kind: Of fault: "lacking", "number", "date", or "order" of day and month.
+        row: Which row of the sheet.
+        value: What stands there; of a column that is not there, its header.
+    """
+
+    column: str
+    kind: str
+    row: int
+    value: str
+
+
+Note = Callable[[Unread], None]
+"""Takes what is wrong."""
 
 EPOCH = datetime(1970, 1, 1)
 SECONDS_PER_DAY = 86_400
@@ -56,7 +74,7 @@ class SheetColumns:
                 columns[name] = pa.repeat(pa.scalar(value, kind), len(self._numbers))
                 continue
             if own.header not in self._at:
-                note(name, "lacking", 0, own.header)
+                note(Unread(column=name, kind="lacking", row=0, value=own.header))
                 continue
             cells = self._cells(own.header)
             if is_date:
@@ -83,13 +101,14 @@ class SheetColumns:
                 file=file, first=numbers[0], columns=part, places=places, dialect=self._dialect
             )
 
-    def refuse(self, name: str, kind: str, row: int, value: str) -> None:
+    def refuse(self, unread: Unread) -> None:
         """Refuse what cannot be read; a `Note`."""
-        if kind == "lacking":
-            raise DataError(f'the sheet has no column "{value}"')
-        if kind == "order":
-            raise MisfitError(name, row, ambiguous_text(value))
-        raise MisfitError(name, row, f"{shown(value)} is not a {kind}")
+        if unread.kind == "lacking":
+            raise DataError(f'the sheet has no column "{unread.value}"')
+        what = f"{shown(unread.value)} is not a {unread.kind}"
+        if unread.kind == "order":
+            what = ambiguous_text(unread.value)
+        raise MisfitError(unread.column, unread.row, what)
 
     def _cells(self, header: str) -> list[Cell]:
         at = self._at[header]
@@ -112,7 +131,7 @@ class SheetColumns:
             if self._is_missing(cell):
                 number = None
             elif number is None:
-                note(name, "number", row, text_of_cell(cell))
+                note(Unread(column=name, kind="number", row=row, value=text_of_cell(cell)))
                 number = 0.0
             numbers.append(number)
         return pa.chunked_array([pa.array(numbers, pa.float64())])
@@ -134,18 +153,20 @@ class SheetColumns:
             elif isinstance(cell, str):
                 texts[k] = cell
             else:
-                note(name, "date", self._numbers[k], text_of_cell(cell))
+                unread = text_of_cell(cell)
+                note(Unread(column=name, kind="date", row=self._numbers[k], value=unread))
         column = pa.chunked_array([pa.array(texts, pa.string())])
         if column.null_count < len(column):
             forms = DateForms([name], self._wanted.delivery)
             forms.take(name, column, 0)
             for first in forms.ambiguous.values():
-                note(name, "order", self._numbers[first.row], first.value)
+                row = self._numbers[first.row]
+                note(Unread(column=name, kind="order", row=row, value=first.value))
             form = forms.of(name)
             found = days_in(column, form)
             for k, text in enumerate(texts):
                 if text is not None and not found.fits[k]:
-                    note(name, "date", self._numbers[k], text)
+                    note(Unread(column=name, kind="date", row=self._numbers[k], value=text))
             days = np.where(found.fits, found.values, days)
         return pa.chunked_array([pa.array(days, mask=is_missing)])
 

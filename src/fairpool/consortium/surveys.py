@@ -1,6 +1,7 @@
 """What was seen of a source, as records that can be put together from its pieces, in order."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from fairpool.consortium.contents import Content
 from fairpool.consortium.faults import Faults
 from fairpool.consortium.tables import Place, Source
-from fairpool.tables.arrays import FloatArray
+from fairpool.tables.arrays import LARGEST, FloatArray
 from fairpool.tables.moments import Moments
 
 MOST_LEVELS = 100
@@ -46,6 +47,26 @@ class RowSample:
         chosen = _smallest(keys, len(columns))
         return cls(keys[chosen], columns[:, chosen].T)
 
+    @classmethod
+    def of_all(
+        cls, columns: Mapping[str, FloatArray], names: Sequence[str], row_numbers: NDArray[np.int64]
+    ) -> "RowSample":
+        """Of some columns, whatever they lack; those of `names` that are not there have no number.
+
+        Args:
+            columns: The values of each column [m].
+            names: The columns of the sample, in order.
+            row_numbers: Of the rows [m].
+        """
+        keys = scrambled(row_numbers)
+        chosen = _smallest(keys, len(names))
+        values = np.full((len(chosen), len(names)), np.nan)
+        for k, name in enumerate(names):
+            if name in columns:
+                values[:, k] = columns[name][chosen]
+        values[np.abs(values) > LARGEST] = np.nan
+        return cls(keys[chosen], values)
+
     def merged(self, other: "RowSample") -> "RowSample":
         """That of both ones' rows."""
         if not len(other.keys):
@@ -75,6 +96,27 @@ def scrambled(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
     keys *= np.uint64(0x94D049BB133111EB)
     keys ^= keys >> np.uint64(31)
     return keys
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Present:
+    """What all rows have, the incomplete ones among them: for people to look at.
+
+    Attributes:
+        sample: Some rows of the columns that are read as numbers; NaN where one is missing, or
+            beyond what a number may be.
+        levels: Per column that is read as text, how often each level occurs.
+    """
+
+    sample: RowSample = field(default_factory=RowSample)
+    levels: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def merged(self, other: "Present") -> "Present":
+        """That of both ones' rows."""
+        return Present(
+            sample=self.sample.merged(other.sample),
+            levels=_merged_levels(self.levels, other.levels),
+        )
 
 
 @dataclass(frozen=True)
@@ -135,6 +177,7 @@ class Survey:
         moments: Of the columns that are read as numbers, over what is present in complete rows; of
             a column of which logarithms are taken, theirs.
         sample: Some complete rows of the same numbers; NaN where one is missing.
+        present: What all rows have, of the same numbers and of texts.
         levels: Per column that is read as text, how often each level occurs in complete rows; not
             many more than `MOST_LEVELS`.
         unknown: Per categorical column whose levels are given, those that are not among them.
@@ -152,6 +195,7 @@ class Survey:
     faults: Faults = field(default_factory=Faults)
     moments: Moments = field(default_factory=Moments)
     sample: RowSample = field(default_factory=RowSample)
+    present: Present = field(default_factory=Present)
     levels: dict[str, Counter[str]] = field(default_factory=dict)
     unknown: dict[str, UnknownLevels] = field(default_factory=dict)
     extremes: dict[str, Range] = field(default_factory=dict)
@@ -167,9 +211,6 @@ class Survey:
         faults = Faults()
         faults.merge(self.faults)
         faults.merge(other.faults)
-        levels = dict(self.levels)
-        for name, counts in other.levels.items():
-            levels[name] = _first_levels(levels.get(name, Counter()) + counts)
         unknown = dict(self.unknown)
         for name, more in other.unknown.items():
             nothing = UnknownLevels(more.first, 0, Counter())
@@ -189,11 +230,21 @@ class Survey:
             faults=faults,
             moments=self.moments.merged(other.moments),
             sample=self.sample.merged(other.sample),
-            levels=levels,
+            present=self.present.merged(other.present),
+            levels=_merged_levels(self.levels, other.levels),
             unknown=unknown,
             extremes=extremes,
             counting=counting,
         )
+
+
+def _merged_levels(
+    first: dict[str, Counter[str]], more: dict[str, Counter[str]]
+) -> dict[str, Counter[str]]:
+    levels = dict(first)
+    for name, counts in more.items():
+        levels[name] = _first_levels(levels.get(name, Counter()) + counts)
+    return levels
 
 
 def _first_levels(levels: Counter[str]) -> Counter[str]:

@@ -4,22 +4,18 @@ import contextlib
 import csv
 import glob
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pa_parquet
 from numpy.typing import NDArray
 
 from fairpool.consortium.decoding import open_text
-from fairpool.consortium.limits import SMALL_TABLE, Limits, beyond
-from fairpool.consortium.workbooks import sheet_of
 from fairpool.errors import DataError, is_printable, shown
-from fairpool.tables.dates import is_date_type
 from fairpool.tables.delivery import AS_AGREED, Delivery
 from fairpool.tables.dialect import PLAIN, Dialect
 
@@ -235,96 +231,6 @@ class Batch:
         return Place(self.file, self.first + row, dialect=self.dialect)
 
 
-BYTES_PER_VALUE = 8
-LONGEST_FIXED_TEXT = 1000
-"""Bytes of a text in a column of texts of one length."""
-
-ENCODING_REMEDY = "save it as UTF-8, or give its encoding in its reading"
-
-MOST_NAMES = 20
-"""Of names that cannot be used, so many are listed and the others counted."""
-
-
-def column_names(
-    file: Path, limits: Limits | None = None, delivery: Delivery = AS_AGREED
-) -> tuple[str, ...]:
-    """What the collaboration calls a file's columns, from its head alone.
-
-    Args:
-        file: The file.
-        limits: What a head may be at most; None: anything.
-        delivery: How the file is read.
-    """
-    return delivery.names_of(headers_of(file, limits, delivery.dialect), str(file))
-
-
-def headers_of(
-    file: Path, limits: Limits | None = None, dialect: Dialect = PLAIN
-) -> tuple[str, ...]:
-    """The names of a file's columns as they stand in it."""
-    if is_parquet(file):
-        names = _parquet_names(file)
-    elif is_workbook(file):
-        names = sheet_of(file, dialect, limits=limits, head_only=True).headers
-    else:
-        names = _csv_names(file, limits, dialect)
-        _refuse_other_separator(file, names, dialect)
-    if not names:
-        raise DataError(f"{file}: the file is empty; its first line must name the columns")
-    if not any(names):
-        raise DataError(
-            f"{file}: its first line names no column; its first line must name the columns"
-        )
-    if limits is not None:
-        _refuse_wide(file, names, limits)
-    problems = []
-    for name, count in Counter(names).items():
-        if not name.isprintable():
-            problems.append(
-                f"{file}: the column name {shown(name)} has a control character or line break;"
-                " rename it"
-            )
-        # Columns without a name are never used, so any number of them will do.
-        if name.strip() and count > 1:
-            problems.append(f'{file}: two columns are named "{name}"; rename or remove one of them')
-    if len(problems) > MOST_NAMES:
-        more = len(problems) - MOST_NAMES
-        problems[MOST_NAMES:] = [f"{file}: and {more} more such column name(s)"]
-    if problems:
-        raise DataError(*problems)
-    return names
-
-
-SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "bars"}
-"""What may separate columns, in words."""
-
-
-def _refuse_other_separator(file: Path, names: Sequence[str], dialect: Dialect) -> None:
-    """Refuse a head of one long column that another sign takes apart."""
-    if len(names) != 1:
-        return
-    for sign, word in SEPARATORS.items():
-        if sign != dialect.separator and sign in names[0]:
-            written = "\\t" if sign == "\t" else sign
-            expected = SEPARATORS.get(dialect.separator, repr(dialect.separator))
-            raise DataError(
-                f"{file}: its columns are separated by {word}; save it with {expected}, or say"
-                f' separator = "{written}" in its reading'
-            )
-
-
-def _refuse_wide(file: Path, names: Sequence[str], limits: Limits) -> None:
-    problems = []
-    if len(names) > limits.columns:
-        problems.append(beyond(f"{len(names)} columns", limits.columns, "columns"))
-    longest = max(names, key=len)
-    if len(longest) > limits.name_length:
-        what = f"the {len(longest)} characters of the column name {shown(longest)}"
-        problems.append(beyond(what, limits.name_length, "name_length"))
-    if problems:
-        raise DataError(*(f"{file}: {problem}" for problem in problems))
-
-
 def is_workbook(file: Path) -> bool:
     """Whether a file is read as a workbook of sheets, by its name."""
     return file.suffix.lower() in WORKBOOKS
@@ -333,45 +239,6 @@ def is_workbook(file: Path) -> bool:
 def is_parquet(file: Path) -> bool:
     """Whether a file is read as Parquet, by its name."""
     return file.suffix.lower() == ".parquet"
-
-
-def _parquet_names(file: Path) -> tuple[str, ...]:
-    try:
-        return tuple(pa_parquet.read_schema(file).names)
-    except UnicodeDecodeError:
-        raise DataError(
-            f"{file}: a column name is not UTF-8 text; rename it, or save the file again"
-        ) from None
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(
-            f"{file}: not a Parquet file, or damaged; ask for it again ({first_line(error)})"
-        ) from None
-
-
-def _csv_names(file: Path, limits: Limits | None, dialect: Dialect) -> tuple[str, ...]:
-    try:
-        with open_csv(file, dialect) as stream:
-            lines: Iterable[str] = stream
-            if limits is not None:
-                lines = _short_lines(stream, limits)
-            names = tuple(next(csv.reader(lines, delimiter=dialect.separator), ()))
-    except PermissionError:
-        raise DataError(f"{file}: no permission to read it") from None
-    except (OSError, csv.Error) as error:
-        raise DataError(f"{file}: not a readable CSV file ({first_line(error)})") from None
-    for name in names:
-        if (byte := byte_not_utf8(name)) is not None:
-            raise DataError(f"{file}: not UTF-8 text (byte {byte:#x}); {ENCODING_REMEDY}")
-    return names
-
-
-def _short_lines(stream: TextIO, limits: Limits) -> Iterator[str]:
-    """The lines of a head; one that would fill memory before its names are counted is refused."""
-    most = limits.columns * (limits.name_length + len('"",'))
-    while line := stream.readline(most):
-        if len(line) == most and not line.endswith("\n"):
-            raise csv.Error(f"a line of more than {most} characters; see columns in [limits]")
-        yield line
 
 
 def open_csv(file: Path, dialect: Dialect = PLAIN) -> TextIO:
@@ -384,13 +251,14 @@ def csv_rows(stream: TextIO, dialect: Dialect = PLAIN) -> Iterator[tuple[int, li
 
     The first row has the names of the columns.
     """
-    reader = csv.reader(stream, delimiter=dialect.separator)
-    line = 1
+    above = dialect.header - 1
+    reader = csv.reader(islice(stream, above, None), delimiter=dialect.separator)
+    line = dialect.header
     try:
         for row in reader:
             if row:
                 yield line, row
-            line = reader.line_num + 1
+            line = above + reader.line_num + 1
     except csv.Error as error:
         raise DataError(
             f"line {line}: cannot be read ({error}); look for a quote that is never closed"
@@ -406,90 +274,11 @@ def byte_not_utf8(text: str) -> int | None:
     return None
 
 
-def row_groups(file: Path) -> list[int]:
-    """How many rows each row group of a Parquet file has."""
-    try:
-        head = pa_parquet.read_metadata(file)
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{file}: {first_line(error)}") from None
-    return [head.row_group(k).num_rows for k in range(head.num_row_groups)]
-
-
-def refuse_large(source: Source, columns: Sequence[str], limits: Limits) -> None:
-    """Refuse Parquet files that say of themselves that they are too large, before reading them.
-
-    Args:
-        source: Files of which some may be CSV: these are not larger than they look.
-        columns: Those that would be read.
-        limits: What is allowed.
-    """
-    problems = []
-    rows = 0
-    for file in source.files:
-        if not is_parquet(file):
-            continue
-        try:
-            head = pa_parquet.read_metadata(file)
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{source.owner}: {file}: {first_line(error)}") from None
-        rows += head.num_rows
-        # Only what the head says of the whole file: details of a damaged one can end the process.
-        table = BYTES_PER_VALUE * head.num_rows * len(columns)
-        times = table / max(file.stat().st_size, 1)
-        if table > SMALL_TABLE and times > limits.expansion:
-            what = f"{head.num_rows} rows are a table of {table / 2**30:.3g} GiB:"
-            allowed = beyond(f"{times:.0f} times its size", limits.expansion, "expansion")
-            problems.append(f"{source.owner}: {file}: its {what} {allowed}")
-    if rows > limits.rows:
-        problems.append(f"{source.owner}: {beyond(f'{rows} rows', limits.rows, 'rows')}")
-    if problems:
-        raise DataError(*problems)
-
-
-def unfit_columns(schema: pa.Schema, types: dict[str, pa.DataType]) -> dict[str, str | None]:
-    """The columns of a Parquet file that cannot be read as these types.
-
-    Returns:
-        What they are instead, by name; None where there is no such column.
-    """
-    unfit: dict[str, str | None] = {}
-    names = {*schema.names}
-    for name, kind in types.items():
-        if name not in names:
-            unfit[name] = None
-        elif not _fits(schema.field(name).type, kind):
-            unfit[name] = str(schema.field(name).type)
-    return unfit
-
-
-def _fits(own: pa.DataType, wanted: pa.DataType) -> bool:
-    if wanted == pa.float64():
-        return bool(
-            pa.types.is_integer(own)
-            or pa.types.is_floating(own)
-            or pa.types.is_boolean(own)
-            or pa.types.is_decimal(own)
-            or pa.types.is_null(own)
-        )
-    if wanted == pa.date32():
-        if pa.types.is_dictionary(own):
-            own = own.value_type
-        return bool(
-            is_date_type(own)
-            or pa.types.is_string(own)
-            or pa.types.is_large_string(own)
-            or pa.types.is_null(own)
-        )
-    if pa.types.is_fixed_size_binary(own):
-        # A long one that is stored once could fill memory before anybody looks at it.
-        return bool(own.byte_width <= LONGEST_FIXED_TEXT)
-    return not pa.types.is_nested(own)
-
-
 def line_of(file: Path, row: int, dialect: Dialect = PLAIN) -> str:
     """Where the row (from 0) of a file is, as a person would look for it."""
     if is_workbook(file):
-        return f"sheet row {row + 2}"  # counted from 1, and the first one names the columns
+        # Counted from 1, and below the one that names the columns.
+        return f"sheet row {row + 1 + dialect.header}"
     if not is_parquet(file):
         with open_csv(file, dialect) as stream, contextlib.suppress(DataError):
             for number, (line, _) in enumerate(csv_rows(stream, dialect)):

@@ -16,8 +16,9 @@ import pyarrow.parquet as pa_parquet
 
 from fairpool.consortium.date_forms import DateForms
 from fairpool.consortium.faults import Columns, Fault, Faults
+from fairpool.consortium.parquet_heads import unfit_columns
 from fairpool.consortium.reading import Piece, Reading
-from fairpool.consortium.sheet_columns import SheetColumns
+from fairpool.consortium.sheet_columns import SheetColumns, Unread
 from fairpool.consortium.tables import (
     Batch,
     Place,
@@ -26,7 +27,6 @@ from fairpool.consortium.tables import (
     is_parquet,
     is_workbook,
     open_csv,
-    unfit_columns,
 )
 from fairpool.consortium.wanted import Wanted, constant_value, converted, rules_as_delivered
 from fairpool.consortium.workbooks import sheet_of
@@ -108,12 +108,13 @@ def _read_parquet(piece: Piece, wanted: Wanted, faults: Faults) -> Reading:
             faults.note(Fault(kind="lacking", column=column.name, first=beginning))
         else:
             faults.note(Fault(kind="type", column=column.name, first=beginning, value=own_type))
+    part = wanted.of(fit)
     return Reading(
         piece=piece,
-        numbers=[name for name in wanted.numbers if name in fit],
-        texts=[name for name in wanted.texts if name in fit],
-        dates=[name for name in wanted.dates if name in fit],
-        delivery=wanted.delivery,
+        numbers=part.numbers,
+        texts=part.texts,
+        dates=part.dates,
+        delivery=part.delivery,
     )
 
 
@@ -121,9 +122,9 @@ def _read_sheet(file: Path, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """A workbook; its cells are looked at one by one in any case."""
     dialect = wanted.delivery.dialect
 
-    def note(name: str, kind: str, row: int, value: str) -> None:
-        place = Place(file, row, dialect=dialect)
-        faults.note(Fault(kind=kind, column=name, first=place, value=value))
+    def note(unread: Unread) -> None:
+        place = Place(file, unread.row, dialect=dialect)
+        faults.note(Fault(kind=unread.kind, column=unread.column, first=place, value=unread.value))
 
     columns = SheetColumns(sheet_of(file, dialect), wanted)
     yield from columns.batches(columns.table(note), file, TOLERANT_ROWS)
@@ -153,7 +154,7 @@ def _read_csv(file: Path, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
         rows = _rows_of(lines, file, width=len(headers), faults=faults)
         for together in _in_batches(rows, len(headers)):
             places = [row.place for row in together]
-            reader = _Reader(places, faults, wanted, forms)
+            reader = _Reader(places=places, faults=faults, wanted=wanted, forms=forms)
             table = {}
             for name, kind in wanted.types.items():
                 own = delivery.column(name)
@@ -181,8 +182,7 @@ def _in_batches(rows: Iterator[_Row], width: int) -> Iterator[list[_Row]]:
 
 def _date_forms(file: Path, wanted: Wanted) -> DateForms:
     """How the file's dates are written, as far as the file can be read."""
-    recorded = {column.name for column in wanted.recorded}
-    forms = DateForms([name for name in wanted.dates if name in recorded], wanted.delivery)
+    forms = DateForms(wanted.recorded_dates, wanted.delivery)
     if not wanted.open_dates:
         return forms
     dialect = wanted.delivery.dialect

@@ -1,22 +1,15 @@
 """From a model to values, contributions, rewards, and one model per party."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fairpool.audit import Uncheckable, uncheckable_information
 from fairpool.collaboration import Collaboration, collaboration_of
 from fairpool.compute.workers import Workers
+from fairpool.consortium.judging import Judgement, judge, valuers_of
 from fairpool.consortium.learning import Learning
-from fairpool.consortium.outlying import Rows, with_outlying_rows
-from fairpool.consortium.preparation import Preparation
-from fairpool.consortium.statistics import summarise_files
-from fairpool.model_kinds import KINDS
-from fairpool.models import WeightModel
-from fairpool.parties import PartyData, PartySummary
-
-FEWEST_KEPT = 9
-"""From this many parties on, values are kept on disk until the run is done; fewer take no time."""
+from fairpool.consortium.outlying import Rows, look_at_rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -24,12 +17,19 @@ class Valuation:
     """What everybody's data are worth, and what everybody receives.
 
     Attributes:
-        learning: The model that values them.
+        judgement: What the labels say, and the model that values everything.
         collaboration: Values, contributions, rewards, verdicts, models.
+        uncheckable: Per party, what of its data has to be taken on trust.
     """
 
-    learning: Learning
+    judgement: Judgement
     collaboration: Collaboration
+    uncheckable: tuple[Uncheckable | None, ...]
+
+    @property
+    def learning(self) -> Learning:
+        """The model, learned without those who were left out."""
+        return self.judgement.learning
 
 
 def value(
@@ -48,33 +48,25 @@ def value(
             models are repeatable, for tests, and are not to be handed out.
     """
     workers = workers or Workers()
+    judgement = judge(learning, workers)
+    learning = judgement.learning
     request = learning.preparation.request
     configuration = learning.preparation.configuration
-    data: Sequence[PartyData] = learning.parties
-    model = learning.built.model
-    summaries: list[PartySummary] = []
-    if not KINDS[configuration.model.kind].needs_rows:
-        assert isinstance(model, WeightModel)  # other models need rows
-        summaries = _summaries(learning, model, workers)
-        data = summaries
     workers.progress("valuing, and making the models")
-    valuers = workers
-    if len(data) < FEWEST_KEPT:
-        # Files on disk would take longer than the values themselves.
-        valuers = replace(workers, checkpoint=None)
     collaboration = collaboration_of(
-        data,
-        model,
+        judgement.game,
         rho=configuration.rewards.rho if request.rho is None else request.rho,
         rng=rng,
         contributions=configuration.valuation.contributions,
         evaluations=configuration.valuation.evaluations,
         precision=configuration.valuation.precision,
-        workers=valuers,
+        workers=valuers_of(workers, judgement.game.n),
         mechanism=configuration.rewards.mechanism,
         covariance=configuration.rewards.covariance,
+        colluding=configuration.rewards.colluding,
         public=learning.public,
         declared=learning.preparation.encoding.made_up(),
+        kept=judgement.kept,
     )
     # Each model knows how a table becomes its inputs, so that it can be saved and used as it is.
     encoding = learning.preparation.encoding
@@ -82,36 +74,32 @@ def value(
     parties = learning.preparation.parties
     for reward, party in zip(collaboration.models, parties, strict=True):
         encoded.append(replace(reward, encoding=encoding, delivery=party.source.delivery))
-    models = tuple(encoded)
-    if not configuration.rewards.share_inputs:
-        rows = _rows_behind(summaries, learning.preparation)
-        models = with_outlying_rows(models, rows, encoding=encoding, workers=workers)
-    collaboration = replace(collaboration, models=models)
-    return Valuation(learning=learning, collaboration=collaboration)
+    collaboration = replace(collaboration, models=tuple(encoded))
+    if not judgement.summaries:
+        uncheckable = uncheckable_information(collaboration.game)
+        return Valuation(judgement=judgement, collaboration=collaboration, uncheckable=uncheckable)
+    look = look_at_rows(
+        collaboration.game,
+        collaboration.models,
+        _rows_behind(judgement),
+        encoding=encoding,
+        workers=workers,
+        rows_are_agreed=configuration.rewards.share_inputs,
+    )
+    return Valuation(
+        judgement=judgement,
+        collaboration=replace(collaboration, models=look.models),
+        uncheckable=look.uncheckable,
+    )
 
 
-def _summaries(learning: Learning, model: WeightModel, workers: Workers) -> list[PartySummary]:
-    """Every party's sufficient statistics: of all its rows, not of the sample alone."""
-    preparation = learning.preparation
-    summaries = []
-    for party, survey in zip(learning.parties, preparation.parties, strict=True):
-        summary = summarise_files(
-            party.name,
-            survey.source,
-            encoding=preparation.encoding,
-            model=model,
-            expected=survey.contents,
-            workers=workers,
-        )
-        summaries.append(summary)
-    return summaries
-
-
-def _rows_behind(summaries: Sequence[PartySummary], preparation: Preparation) -> list[Rows]:
-    """The files that were summed up; none where values needed the rows themselves."""
-    if not summaries:
-        return []
+def _rows_behind(judgement: Judgement) -> list[Rows]:
+    """The files that were summed up."""
     rows = []
-    for summary, survey in zip(summaries, preparation.parties, strict=True):
-        rows.append(Rows(source=survey.source, contents=survey.contents, summary=summary))
+    learning = judgement.learning
+    surveys = learning.preparation.parties
+    for summary, survey, kept in zip(judgement.summaries, surveys, learning.parties, strict=True):
+        rows.append(
+            Rows(source=survey.source, contents=survey.contents, summary=summary, kept=kept)
+        )
     return rows

@@ -4,7 +4,7 @@ A reading takes the columns that are wanted out of a file as it has them, and th
 of them what everything after it sees: float64 or text, null where a value is missing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -69,9 +69,10 @@ class Wanted:
     def types(self) -> dict[str, pa.DataType]:
         """As what each column is seen by everything that follows."""
         texts = {*self.texts}
-        types = {}
+        types = dict.fromkeys(self.names, pa.float64())
         for name in self.names:
-            types[name] = pa.string() if name in texts else pa.float64()
+            if name in texts:
+                types[name] = pa.string()
         return types
 
     @cached_property
@@ -84,8 +85,9 @@ class Wanted:
         dates = {*self.dates}
         types = {}
         for column in self.recorded:
-            is_number = self.types[column.name] == pa.float64() and column.name not in dates
-            types[column.header] = pa.float64() if is_number and direct else pa.string()
+            types[column.header] = pa.string()
+            if self.types[column.name] == pa.float64() and column.name not in dates and direct:
+                types[column.header] = pa.float64()
         return types
 
     @cached_property
@@ -94,9 +96,25 @@ class Wanted:
         dates = {*self.dates}
         types = {}
         for column in self.recorded:
-            kind = pa.date32() if column.name in dates else self.types[column.name]
-            types[column.header] = kind
+            types[column.header] = self.types[column.name]
+            if column.name in dates:
+                types[column.header] = pa.date32()
         return types
+
+    def of(self, names: Collection[str]) -> "Wanted":
+        """The same, of some columns alone."""
+        return replace(
+            self,
+            numbers=tuple(filter(names.__contains__, self.numbers)),
+            texts=tuple(filter(names.__contains__, self.texts)),
+            dates=tuple(filter(names.__contains__, self.dates)),
+        )
+
+    @property
+    def recorded_dates(self) -> tuple[str, ...]:
+        """The columns of dates that the file has."""
+        dates = {*self.dates}
+        return tuple(column.name for column in self.recorded if column.name in dates)
 
     @property
     def is_direct(self) -> bool:
@@ -228,7 +246,7 @@ def constant_value(column: OwnColumn, *, kind: pa.DataType, is_date: bool) -> st
         return str(constant)
     if is_date:
         return _constant_date(column.name, str(constant))
-    number = constant if isinstance(constant, float | int) else number_in(constant, PLAIN)
+    number = number_in(str(constant), PLAIN)
     if number is None or not np.isfinite(number):
         raise DataError(
             f'the constant {shown(constant)} of "{column.name}" is not a number; give one, such as'

@@ -8,6 +8,7 @@ has seventeen thousand million. And a text that is stored once may stand in ever
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from xml.parsers import expat
@@ -45,7 +46,14 @@ def refuse_bombs(content: bytes, file: Path, limits: Limits) -> None:
             size = _size(archive, file, allowed)
             if size <= allowed:
                 size = max(_sheets_size(archive), _table_size(archive))
-    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, EOFError) as error:
+    except (
+        zipfile.BadZipFile,
+        OSError,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        zlib.error,
+    ) as error:
         raise DataError(f"{file}: not a workbook, or damaged; ask for it again ({error})") from None
     except expat.ExpatError as error:
         raise DataError(f"{file}: damaged; ask for it again ({error})") from None

@@ -15,7 +15,7 @@ from typing import Any
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.workbook_bombs import refuse_bombs
 from fairpool.errors import DataError, cut, few
-from fairpool.tables.dialect import Dialect
+from fairpool.tables.dialect import PLAIN, Dialect
 
 Cell = int | float | str | bool | date | datetime | time | timedelta
 """What a cell has; an empty text: nothing."""
@@ -50,21 +50,34 @@ def sheet_of(
         limits: What it may be at most; None: anything.
         head_only: Whether rows may be left out.
     """
+    content = _content_of(file, limits)
+    above = dialect.header - 1
+    cells = _cells_of(content, file, dialect, rows=dialect.header if head_only else None)
+    headers: tuple[str, ...] = ()
+    if len(cells) > above:
+        headers = tuple(text_of_cell(cell) for cell in cells[above])
+    rows = cells[dialect.header :]
+    return Sheet(headers=headers, rows=rows, sha256=hashlib.sha256(content).hexdigest())
+
+
+def first_rows(file: Path, count: int, *, limits: Limits) -> list[list[Cell]]:
+    """The first rows of the only sheet that is not empty, whatever stands there."""
+    content = _content_of(file, limits)
+    return _cells_of(content, file, PLAIN, rows=count, checked=False)
+
+
+def _content_of(file: Path, limits: Limits | None) -> bytes:
     try:
         content = file.read_bytes()
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror})") from None
     if limits is not None:
         refuse_bombs(content, file, limits)
-    cells = _cells_of(content, file, dialect, rows=1 if head_only else None)
-    headers: tuple[str, ...] = ()
-    if cells:
-        headers = tuple(text_of_cell(cell) for cell in cells[0])
-    return Sheet(headers=headers, rows=cells[1:], sha256=hashlib.sha256(content).hexdigest())
+    return content
 
 
 def _cells_of(
-    content: bytes, file: Path, dialect: Dialect, *, rows: int | None
+    content: bytes, file: Path, dialect: Dialect, *, rows: int | None, checked: bool = True
 ) -> list[list[Cell]]:
     # It takes a while to load, and most tables are none of its.
     from python_calamine import CalamineError, CalamineWorkbook, PasswordError
@@ -72,7 +85,8 @@ def _cells_of(
     try:
         with CalamineWorkbook.from_filelike(io.BytesIO(content)) as book:
             sheet = _chosen_sheet(book, file, dialect)
-            _refuse_merged_head(sheet, file)
+            if checked:
+                _refuse_merged_head(sheet, file, dialect)
             cells: list[list[Cell]] = sheet.to_python(skip_empty_area=False, nrows=rows)
             return cells
     except PasswordError:
@@ -120,21 +134,27 @@ def _chosen_sheet(book: Any, file: Path, dialect: Dialect) -> Any:
     if not filled:
         return book.get_sheet_by_name(visible[0])
     which = few([f'"{cut(sheet.name)}"' for sheet in filled])
+    largest = max(filled, key=lambda sheet: (sheet.height, sheet.width))
     raise DataError(
         f"{file}: it has {len(filled)} sheets with data, {which}; say which one has the table:"
-        f' sheet = "{cut(filled[0].name)}" in its reading'
+        f' sheet = "{cut(largest.name)}" in its reading'
     )
 
 
-def _refuse_merged_head(sheet: Any, file: Path) -> None:
-    for (top, left), (_, right) in sheet.merged_cell_ranges or ():
-        if top == 0:
-            where = f"{letters(left)}1"
+def _refuse_merged_head(sheet: Any, file: Path, dialect: Dialect) -> None:
+    row = dialect.header
+    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
+        if top < row <= bottom + 1:
+            where = f"{letters(left)}{row}"
             if right > left:
-                where += f" to {letters(right)}1"
+                where += f" to {letters(right)}{row}"
+            what = "its first row"
+            if row > 1:
+                what = f"row {row}"
             raise DataError(
-                f"{file}: cells of its first row are merged ({where}); the first row must have one"
-                " name for every column"
+                f"{file}: cells of {what} are merged ({where}); the row that names the columns must"
+                " have one name for every column; if it is another one, say which: header = 2 in"
+                " its reading"
             )
 
 
@@ -160,10 +180,11 @@ def is_blank(row: Sequence[Cell]) -> bool:
 def text_of_cell(cell: Cell) -> str:
     """A cell as it would stand in a CSV file."""
     if isinstance(cell, bool):
-        return "TRUE" if cell else "FALSE"
+        return str(cell).upper()
     if isinstance(cell, float):
-        # A spreadsheet has no whole numbers, but shows them so.
-        return str(int(cell)) if cell.is_integer() else repr(cell)
+        if cell.is_integer():  # a spreadsheet has no whole numbers, but shows them so
+            return str(int(cell))
+        return repr(cell)
     if isinstance(cell, datetime):
         return cell.isoformat(sep=" ")
     if isinstance(cell, date | time):

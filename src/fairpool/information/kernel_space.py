@@ -26,6 +26,7 @@ from fairpool.information.reward_curve import (
 from fairpool.linear_algebra import in_place
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.linear_algebra.elimination import Elimination
+from fairpool.linear_algebra.label_row import with_label_row
 from fairpool.linear_algebra.log_determinant import (
     half_log_determinant,
     half_log_determinant_by_factor,
@@ -115,19 +116,54 @@ class KernelSpace:
             executor: Who does it: each task takes one choice for the first parties, and all for the
                 others.
         """
-        workers = as_workers(executor)
-        n = len(self.sizes)
-        order = sorted((i for i in range(n) if self.sizes[i]), key=lambda i: -self.sizes[i])
+        order = self._largest_first
         rows = self._rows(order)
         elimination = Elimination(
             np.asfortranarray(self.B[np.ix_(rows, rows)]), tuple(self.sizes[i] for i in order)
         )
-        v = np.zeros(1 << n)
-        v[subset_sums([1 << i for i in order])] = elimination.values(workers, self.digest)
-        for i in range(n):
+        return self._of_all(elimination.values(as_workers(executor), self.digest))
+
+    def values_with_labels(
+        self, labels: FloatArray, executor: Workers | Executor | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """v_C and 1/2 y_C^T B_CC^-1 y_C of all 2**n coalitions [2**n], likewise.
+
+        Args:
+            labels: y, over the roots of their noise variances [m].
+            executor: Who does it.
+        """
+        order = self._largest_first
+        rows = self._rows(order)
+        elimination = Elimination(
+            np.asfortranarray(with_label_row(self.B[np.ix_(rows, rows)], labels[rows])),
+            tuple(self.sizes[i] for i in order),
+            labelled=True,
+        )
+        both = elimination.values(
+            as_workers(executor), lambda: digest_of(self.B, np.array(self.sizes), labels)
+        )
+        return self._of_all(both[:, 0]), self._of_all(both[:, 1])
+
+    @property
+    def _largest_first(self) -> list[int]:
+        """The parties that have rows."""
+        with_rows = [i for i in range(self.n) if self.sizes[i]]
+        return sorted(with_rows, key=lambda i: -self.sizes[i])
+
+    def _of_all(self, of_those_with_rows: FloatArray) -> FloatArray:
+        """What is said of every coalition [2**n], by what is said of the parties with rows."""
+        v = np.zeros(1 << self.n)
+        v[subset_sums([1 << i for i in self._largest_first])] = of_those_with_rows
+        for i in range(self.n):
             if not self.sizes[i]:  # nobody's value changes with a party that has no rows
                 with_party(v, i)[:] = without_party(v, i)
         return v
+
+    def of_parties(self, parties: Sequence[int]) -> "KernelSpace":
+        """Some of the parties alone, in this order."""
+        rows = self._rows(parties)
+        sizes = tuple(self.sizes[i] for i in parties)
+        return KernelSpace(self.B[np.ix_(rows, rows)], sizes, self.noise[rows])
 
     def digest(self) -> str:
         """A hash of all that the values depend on."""

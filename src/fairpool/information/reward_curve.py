@@ -18,21 +18,29 @@ from fairpool.linear_algebra.solving import solve
 from fairpool.tables.arrays import FloatArray
 
 
-class RewardCurve(Protocol):
-    """r_i(tau), tau = s2 / (s2 + eta)."""
-
-    @property
-    def noise_variance(self) -> float:
-        """s2, the noise variance that tau refers to."""
-        ...  # pragma: no cover
+class Curve(Protocol):
+    """r_i(tau) of any mechanism: increasing from v_i at tau = 0 to v_N at tau = 1."""
 
     @property
     def slope(self) -> float:
-        """r_i'(0), what the first bit of the others' labels is worth."""
+        """r_i'(0), what the first bit of the others' data is worth."""
         ...  # pragma: no cover
 
     def value(self, tau: float) -> float:
         """The information gain of party i's reward data at tau."""
+        ...  # pragma: no cover
+
+    def for_many(self) -> "Curve":
+        """The same curve, made ready to be evaluated many times."""
+        ...  # pragma: no cover
+
+
+class RewardCurve(Curve, Protocol):
+    """That of noise on the others' labels: tau = s2 / (s2 + eta)."""
+
+    @property
+    def noise_variance(self) -> float:
+        """s2, the noise variance that tau refers to."""
         ...  # pragma: no cover
 
     def for_many(self) -> "RewardCurve":

@@ -1,6 +1,8 @@
 """All coalitions' log-determinants of one matrix in blocks, by eliminating one block after another.
 
-Paper: App. E.5, for every coalition at once; `KernelSpace.values` says how.
+Paper: App. E.5, for every coalition at once; `KernelSpace.values` says how. A label row
+(`fairpool.linear_algebra.label_row`) is conditioned on the blocks that join like every other row;
+its corner, 0 at first, becomes - y^T B^-1 y of those.
 """
 
 from collections.abc import Callable
@@ -14,6 +16,7 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 from fairpool.compute.workers import Workers
 from fairpool.errors import KernelError
 from fairpool.linear_algebra.cholesky import not_positive_definite
+from fairpool.linear_algebra.label_row import fill_corners, logarithms_and_squares
 from fairpool.linear_algebra.log_determinant import log_diagonals
 from fairpool.tables.arrays import FloatArray
 
@@ -40,13 +43,16 @@ class Elimination:
     Attributes:
         B: [m, m], in Fortran order; only the upper triangle counts.
         sizes: The blocks' sizes, none of them 0.
+        labelled: Whether one more row and column, the last of B, are labels. Then what is said of
+            a coalition are two numbers: 1/2 log|B| and 1/2 y^T B^-1 y.
     """
 
     B: FloatArray
     sizes: tuple[int, ...]
+    labelled: bool = False
 
     def values(self, workers: Workers, digest: Callable[[], str]) -> FloatArray:
-        """1/2 log-determinant of every coalition [2**n]; bit k is block k."""
+        """1/2 log-determinant of every coalition [2**n] (or [2**n, 2]); bit k is block k."""
         n = len(self.sizes)
         alone = workers.executor is None and workers.checkpoint is None
         # Without workers or a checkpoint there is nothing to divide the work for.
@@ -55,7 +61,8 @@ class Elimination:
         parts = workers.map(
             coalition_values, self, tasks, doing="valuing coalitions", digest=digest
         )
-        return np.stack(parts, axis=1).ravel()  # the first blocks' bits are the lowest
+        table = np.stack(parts, axis=1)  # the first blocks' bits are the lowest
+        return table.reshape(1 << n, *table.shape[2:])
 
 
 def _first_choices(n: int) -> int:
@@ -81,25 +88,27 @@ def coalition_values(elimination: Elimination, task: tuple[int, int]) -> FloatAr
             value += gain
         else:
             B = _drop(B, size)
-    walk = _Walk(elimination.sizes[first:])
+    walk = _Walk(elimination.sizes[first:], labelled=elimination.labelled)
     walk.visit(B, depth=0, mask=0, value=value)
     walk.finish()
-    return walk.v
+    return walk.v if walk.fit is None else np.column_stack([walk.v, walk.fit])
 
 
 class _Walk:
     """The values v [2**n] of all coalitions of some blocks, choosing for one block after another.
 
-    The last TAIL blocks are reached most often and are small, so that calls would cost more than
-    arithmetic. Their matrices wait in a stack until it is full, and are factorised in one call.
+    With a label row, their fits [2**n] as well. The last TAIL blocks are reached most often and are
+    small, so that calls would cost more than arithmetic. Their matrices wait in a stack until it is
+    full, and are factorised in one call.
     """
 
-    def __init__(self, sizes: tuple[int, ...]) -> None:
+    def __init__(self, sizes: tuple[int, ...], *, labelled: bool) -> None:
         n = len(sizes)
         self.v = np.empty(1 << n)
+        self.fit = np.empty(1 << n) if labelled else None
         self.sizes = sizes
         self.tail = max(n - TAIL, 0)
-        rows = sum(sizes[self.tail :])
+        rows = sum(sizes[self.tail :]) + labelled
         matrix_bytes = 8 * max(rows, 1) ** 2
         self.stack = np.empty((max(STACK_BYTES // matrix_bytes, 1), rows, rows))
         self.waiting: list[int] = []  # the coalition that each matrix of the stack belongs to
@@ -115,6 +124,8 @@ class _Walk:
         """
         if depth == self.tail:
             self.v[mask] = value
+            if self.fit is not None:
+                self.fit[mask] = -0.5 * B[-1, -1]
             # Upper triangles count here and lower ones in `log_diagonals`.
             self.stack[len(self.waiting)] = B.T
             self.waiting.append(mask)
@@ -130,16 +141,24 @@ class _Walk:
         """Value the coalitions that wait in the stack, joined by each choice of the last blocks."""
         masks = np.array(self.waiting, dtype=np.intp)
         n = len(self.sizes)
+        if self.fit is not None:
+            fill_corners(self.stack[: len(masks)])
         # One factor of the last two blocks is worth two coalitions: its first part is the factor of
         # the first of them.
         for start in range(self.tail, n):
             skipped = sum(self.sizes[self.tail : start])
-            logs = log_diagonals(self.stack[: len(masks), skipped:, skipped:])
+            stack = self.stack[: len(masks), skipped:, skipped:]
+            if self.fit is None:
+                logs = log_diagonals(stack)
+            else:
+                logs, squares = logarithms_and_squares(stack)
             joined = 0
             for end in range(start + 1, n + 1):
                 joined |= 1 << end - 1
                 rows = sum(self.sizes[start:end])
                 self.v[masks | joined] = self.v[masks] + logs[:, :rows].sum(axis=1)
+                if self.fit is not None:
+                    self.fit[masks | joined] = self.fit[masks] + 0.5 * squares[:, :rows].sum(axis=1)
         self.waiting.clear()
 
 

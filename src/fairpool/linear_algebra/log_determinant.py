@@ -36,11 +36,15 @@ def log_diagonals(B: FloatArray) -> FloatArray:
     Args:
         B: A stack of matrices [s, k, k]; only their lower triangles count.
     """
+    return np.asarray(np.log(np.diagonal(factors_in_words(B), axis1=1, axis2=2)))
+
+
+def factors_in_words(B: FloatArray) -> FloatArray:
+    """The lower factors of a stack of matrices [s, k, k], or an error that a user can act on."""
     try:
-        L = lower_factors(B)
+        return lower_factors(B)
     except NotComputable:
         raise KernelError(not_positive_definite(_worst_of(B))) from None
-    return np.asarray(np.log(np.diagonal(L, axis1=1, axis2=2)))
 
 
 def _worst_of(B: FloatArray) -> FloatArray:

@@ -1,6 +1,7 @@
 """1/2 log|I + sum of P_i|, for many coalitions: first the sums, then stacks of factors.
 
-Paper: App. E.5, for every coalition at once; `WeightSpace` says what P_i is.
+Paper: App. E.5, for every coalition at once; `WeightSpace` says what P_i is. Where every P_i has a
+label row (`fairpool.linear_algebra.label_row`), the coalitions' fits come with them.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairpool.coalitions import members
 from fairpool.compute.workers import Workers
+from fairpool.linear_algebra.label_row import half_log_determinants_and_fits
 from fairpool.linear_algebra.log_determinant import half_log_determinants
 from fairpool.tables.arrays import FloatArray
 
@@ -32,12 +34,21 @@ class PrecisionSums:
 
     Attributes:
         P: One for each party [n, d, d].
+        labelled: Whether the last row and column of each are labels, which add up as well. Then
+            what is said of a coalition are two numbers: 1/2 log|B| and 1/2 y^T B^-1 y.
     """
 
     P: FloatArray
+    labelled: bool = False
+
+    def measure(self, stack: FloatArray) -> FloatArray:
+        """What is said of each of a stack of sums, [s] or [s, 2]; the stack may be overwritten."""
+        if self.labelled:
+            return half_log_determinants_and_fits(stack)
+        return half_log_determinants(stack)
 
     def values(self, workers: Workers, digest: Callable[[], str]) -> FloatArray:
-        """1/2 log-determinant of every coalition [2**n]; bit i is party i.
+        """What is said of every coalition [2**n] (or [2**n, 2]); bit i is party i.
 
         Each one's precision is one addition away from another's. A task takes one choice for the
         last parties, and all for the others.
@@ -52,22 +63,22 @@ class PrecisionSums:
         return np.concatenate(parts)
 
     def values_of(self, S: NDArray[np.bool_]) -> FloatArray:
-        """1/2 log-determinant of some coalitions [N], given as memberships [N, n].
+        """What is said of some coalitions [N] (or [N, 2]), given as memberships [N, n].
 
         Their sums are matrix products, a stack at a time.
         """
         n, d, _ = self.P.shape
         flat = self.P.reshape(n, d * d)
         step = max(STACK_BYTES // _matrix_bytes(d), 1)
-        values = [np.empty(0)]
+        values = [np.empty((0, 2) if self.labelled else 0)]
         for start in range(0, len(S), step):
             sums = S[start : start + step].astype(np.float64) @ flat
-            values.append(half_log_determinants(np.eye(d) + sums.reshape(len(sums), d, d)))
+            values.append(self.measure(np.eye(d) + sums.reshape(len(sums), d, d)))
         return np.concatenate(values)
 
 
 def coalition_values(precisions: PrecisionSums, task: tuple[int, int]) -> FloatArray:
-    """The values of all coalitions that agree with one choice for the last parties [2**free].
+    """What is said of all coalitions that agree with one choice for the last parties [2**free].
 
     Args:
         precisions: The parties' precisions.
@@ -82,12 +93,12 @@ def coalition_values(precisions: PrecisionSums, task: tuple[int, int]) -> FloatA
     for i in range(low):
         np.add(sums[: 1 << i], P[i], out=sums[1 << i : 2 << i])
     stack = np.empty_like(sums)
-    v = np.empty(1 << free)
+    v = np.empty((1 << free, 2) if precisions.labelled else 1 << free)
 
     def visit(parties: int, start: int, base: FloatArray) -> None:
         """All choices for the first so many parties: without the last of them, then with it."""
         if parties == low:
-            v[start : start + len(sums)] = half_log_determinants(np.add(sums, base, out=stack))
+            v[start : start + len(sums)] = precisions.measure(np.add(sums, base, out=stack))
             return
         visit(parties - 1, start, base)
         visit(parties - 1, start + (1 << (parties - 1)), base + P[parties - 1])

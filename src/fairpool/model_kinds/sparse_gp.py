@@ -21,6 +21,9 @@ LEAST_CLUSTER = 5
 SEED = 0
 """Of k-means: not secret, since it has nothing to do with the noise on labels."""
 
+INDUCING_POINTS = 50
+"""How many there are where nobody says."""
+
 
 class SparseGaussianProcessKind(WeightKind):
     """A sparse Gaussian process (DTC)."""
@@ -29,7 +32,7 @@ class SparseGaussianProcessKind(WeightKind):
     title = "sparse Gaussian process"
     keys = {  # noqa: RUF012 -- never changed
         "kernel": KERNEL,
-        "inducing_points": Key(type=int, default=50, check=least(1)),
+        "inducing_points": Key(type=int, default=INDUCING_POINTS, check=least(1)),
     }
     learning_rows = 4000
     disclosure = Disclosure(learned=("scaling", "inducing points (means of several rows)"))

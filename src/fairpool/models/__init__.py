@@ -11,7 +11,7 @@ from fairpool.models.blr import BayesianLinearRegression
 from fairpool.models.features import NetworkFeatures
 from fairpool.models.gp import GaussianProcess
 from fairpool.models.inducing import inducing_points
-from fairpool.models.metrics import mnlp
+from fairpool.models.metrics import log_normal_density, mnlp
 from fairpool.models.model import Model
 from fairpool.models.posteriors import KernelPosterior, Posterior, TrainedPosterior, WeightPosterior
 from fairpool.models.sparse_gp import SparseGaussianProcess
@@ -29,5 +29,6 @@ __all__ = [
     "WeightModel",
     "WeightPosterior",
     "inducing_points",
+    "log_normal_density",
     "mnlp",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.errors import DataError
-from fairpool.information import KernelSpace, Space
+from fairpool.information import KernelSpace, LabelledKernel, Space
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.linear_algebra.log_determinant import half_log_determinant_by_factor
 from fairpool.linear_algebra.solving import solve_factorised
@@ -67,7 +67,7 @@ class GaussianProcess(Model):
             kernels.refuse_indefinite(self.kernel, K)
         return K
 
-    def prior_variance(self, X: FloatArray) -> FloatArray:
+    def prior_variance_at(self, X: FloatArray) -> FloatArray:
         """The diagonal of K_XX [m]."""
         return np.asarray(self.kernel.diag(X), dtype=np.float64)
 
@@ -159,6 +159,11 @@ class GaussianProcess(Model):
         """Kernel space: one row and column per data point."""
         self._refuse(KernelSpace.memory(pool.sizes, all_values=False), sum(pool.sizes), REMEDY)
         return KernelSpace.of(self.covariance(pool.X), pool.sizes, pool.noise)
+
+    def labelled_space(self, pool: Pool, space: Space) -> LabelledKernel:
+        """Kernel space with the labels, which have no prior mean."""
+        assert isinstance(space, KernelSpace)  # what `space` gave
+        return LabelledKernel(space=space, labels=pool.y / np.sqrt(pool.noise))
 
     def refuse_too_many_rows(self, sizes: Sequence[int], workers: int) -> None:
         """Refuse to value all coalitions of so many rows where memory would not do."""

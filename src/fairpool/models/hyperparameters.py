@@ -1,9 +1,8 @@
 """Maximum likelihood: kernel parameters and noise variance, searched in their logarithms."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -53,8 +52,15 @@ Several mostly wait for each other. One is six times as quick for the 350 x 40 o
 still by a quarter for 1500 x 1500.
 """
 
-Likelihood = Callable[[Any, float, FloatArray, FloatArray], tuple[float, FloatArray]]
-"""(kernel, noise, X, y) -> value, gradient by the kernel's theta and log noise."""
+
+class Likelihood(Protocol):
+    """What is maximised, such as `fairpool.models.likelihoods.gp_likelihood`."""
+
+    def __call__(
+        self, kernel: Any, noise: float, X: FloatArray, *, y: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Its value, and its gradient by the kernel's theta and log noise."""
+        ...  # pragma: no cover
 
 
 class Learned(NamedTuple):
@@ -210,7 +216,7 @@ class _Search:
     def minus_likelihood(self, x: FloatArray) -> tuple[float, FloatArray]:
         """What is minimised, and its gradient [n]."""
         noise = float(np.exp(x[-1]))
-        value, gradient = self.likelihood(self.kernel_at(x), noise, self.X, self.y)
+        value, gradient = self.likelihood(self.kernel_at(x), noise, self.X, y=self.y)
         return -value, -gradient
 
     def kernel_at(self, x: FloatArray) -> Any:

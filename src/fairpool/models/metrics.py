@@ -39,6 +39,10 @@ def mnlp(y: Any, mean: Any, variance: Any) -> Any:
         )
     if not (variance > 0).all():
         raise DataError(f"mnlp needs variances above 0; the smallest is {variance.min():g}")
-    error: FloatArray = (mean.T - y) ** 2 / variance
-    score = np.mean(0.5 * (np.log(2 * np.pi * variance) + error), axis=-1)
+    score = -np.mean(log_normal_density(y, mean.T, variance), axis=-1)
     return float(score) if mean.ndim == 1 else score
+
+
+def log_normal_density(y: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """log N(y; mean, variance) of every label; mean and variance may be of several models."""
+    return np.asarray(-0.5 * (np.log(2 * np.pi * variance) + (mean - y) ** 2 / variance))

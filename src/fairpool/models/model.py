@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from fairpool.information import Space
+from fairpool.information import LabelledSpace, Space
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned
 from fairpool.models.posteriors import TrainedPosterior
 from fairpool.notes import warn_of
@@ -39,6 +39,10 @@ class Model(ABC):
             noise_variance: One number, or one per row; None: the model's. An infinite one silences
                 its row.
         """
+
+    @abstractmethod
+    def prior_variance_at(self, X: FloatArray) -> FloatArray:
+        """Variance of the latent values at X [m], before anything was learned."""
 
     @abstractmethod
     def log_marginal_likelihood(self, X: Any, y: Any, noise_variance: Any = None) -> float:
@@ -91,6 +95,15 @@ class Model(ABC):
     @abstractmethod
     def space(self, pool: Pool) -> Space:
         """Where the values of coalitions are computed."""
+
+    @abstractmethod
+    def labelled_space(self, pool: Pool, space: Space) -> LabelledSpace:
+        """The same with the labels, by which coalitions' data are compared with each other.
+
+        Args:
+            pool: The data.
+            space: What `space` gave.
+        """
 
     @abstractmethod
     def posterior_of(self, pool: Pool, mask: int) -> TrainedPosterior:

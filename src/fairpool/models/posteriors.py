@@ -9,8 +9,12 @@ from scipy.spatial.distance import cdist
 
 from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.errors import DataError
-from fairpool.linear_algebra.log_determinant import half_log_determinant_by_factor
+from fairpool.linear_algebra.log_determinant import (
+    half_log_determinant,
+    half_log_determinant_by_factor,
+)
 from fairpool.linear_algebra.solving import solve_lower
+from fairpool.models.leave_one_out import leverages, mean_without_row, variance_without_row
 from fairpool.parties import Pool, Told
 from fairpool.tables.arrays import TINY, FloatArray, as_matrix
 
@@ -75,6 +79,22 @@ class TrainedPosterior(Posterior, Protocol):
 
     def shows_rows_of_others(self, pool: Pool, party: int) -> bool:
         """Whether it contains a row of another party's inputs than that of its recipient."""
+        ...  # pragma: no cover
+
+    def predict_without_each(
+        self, X: FloatArray, y: FloatArray, noise: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance [m] of labels that it was trained on, each without its own row.
+
+        Args:
+            X: Inputs of some of the training rows [m, p].
+            y: Their labels [m], to which no noise was added.
+            noise: Their noise variances [m]; the labels' own noise is in the variance.
+        """
+        ...  # pragma: no cover
+
+    def gain_from(self, X: FloatArray, noise: FloatArray) -> float:
+        """I(theta; D | what it was trained on), for more rows D at X [m, p], noise [m]."""
         ...  # pragma: no cover
 
 
@@ -162,8 +182,24 @@ class KernelPosterior:
         K_sX = self.model.covariance(X, self.X)
         # A kernel can overflow where inputs are far out, and nan must not pass for a variance.
         W = solve_lower(self.factor, np.asarray_chkfinite((K_sX * self.scale).T))
-        variance = self.model.prior_variance(X) - np.einsum("ij,ij->j", W, W)
+        variance = self.model.prior_variance_at(X) - np.einsum("ij,ij->j", W, W)
         return K_sX @ self.alpha, np.maximum(variance, 0.0) + self.model.noise_variance
+
+    def predict_without_each(
+        self, X: FloatArray, y: FloatArray, noise: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance [m] of labels that it was trained on, each without its own row."""
+        f, of_label = self.predict(X)
+        variance = of_label - self.model.noise_variance
+        h = leverages(variance, noise, self.model.prior_variance_at(X))
+        return mean_without_row(f, y, h), variance_without_row(variance, h) + noise
+
+    def gain_from(self, X: FloatArray, noise: FloatArray) -> float:
+        """1/2 log|I + S C S|, C the covariance at X given the training rows."""
+        W = solve_lower(self.factor, (self.model.covariance(X, self.X) * self.scale).T)
+        C = self.model.covariance(X) - W.T @ W
+        scale = 1 / np.sqrt(noise)
+        return half_log_determinant(np.eye(len(X)) + scale[:, None] * C * scale)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -182,6 +218,9 @@ class WeightPosterior:
         factor: L [d, d], lower.
         others: Where the covariance hides the others' inputs, what stands for their data, so that
             whoever has it can add rows of its own; None where the covariance is as it was trained.
+        trained_factor: Where the covariance hides the others' inputs, the lower factor of the
+            precision that the weights were trained with [d, d]. It tells these inputs, and no file
+            has it.
         columns: The names of the inputs' columns, if known; a table to predict must have the same.
     """
 
@@ -190,6 +229,7 @@ class WeightPosterior:
     weights: FloatArray
     factor: FloatArray
     others: Told | None = None
+    trained_factor: FloatArray | None = None
     columns: tuple[str, ...] | None = None
 
     @property
@@ -228,12 +268,54 @@ class WeightPosterior:
         """Mean and variance of y* at X [t, p], observation noise included."""
         X = as_inputs(X, self.inputs, self.columns)
         A = self.model.whitened_features(X)
-        # Features can overflow where inputs are far out, and nan must not pass for a variance.
-        W = solve_lower(self.factor, np.asarray_chkfinite(A.T))
-        variance = self.model.residual_variance(X, A) + np.einsum("ij,ij->j", W, W)
+        variance = self.model.residual_variance(X, A) + self.variance_of(A)
         return (
             self.model.prior_mean_at(X) + (A @ self.weights).T
         ).T, variance + self.model.noise_variance
+
+    def variance_of(self, A: FloatArray) -> FloatArray:
+        """a^T B^-1 a for every row a of whitened features A [m, d]."""
+        return _variances(self.factor, A)
+
+    def predict_without_each(
+        self, X: FloatArray, y: FloatArray, noise: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance [m] of labels that it was trained on, each without its own row.
+
+        Where the covariance hides the others' inputs, the mean is that of the weights trained
+        without the row, and the variance is the handed out one without it, both exactly. With the
+        file alone its recipient can only take the handed out covariance for both, as `update`
+        does: that leaves a part of the row's own label in the mean, and flatters the model (for
+        three parties of 30 rows, by 0.06 nats a row, as much as the error of the comparison).
+        """
+        A = self.model.whitened_features(X)
+        residual = self.model.residual_variance(X, A)
+        variance = self.variance_of(A)
+        prior = np.einsum("ij,ij->i", A, A)
+        h = leverages(variance, noise, prior)
+        h_trained = h
+        if self.trained_factor is not None:
+            h_trained = leverages(_variances(self.trained_factor, A), noise, prior)
+        prior_mean = self.model.prior_mean_at(X)
+        without_row = mean_without_row(A @ self.weights, y - prior_mean, h_trained)
+        mean = (prior_mean + without_row.T).T
+        return mean, variance_without_row(variance, h) + residual + noise
+
+    def gain_from(self, X: FloatArray, noise: FloatArray) -> float:
+        """I(theta; D | what it was trained on), for more rows D at X [m, p], noise [m]."""
+        A = self.model.whitened_features(X) / np.sqrt(noise)[:, None]
+        return self.gain_from_precision(A.T @ A)
+
+    def gain_from_precision(self, P: FloatArray) -> float:
+        """The same for more data of the precision P = A^T D^-1 A [d, d]: 1/2 log|B + P| / |B|."""
+        return half_log_determinant(self.factor @ self.factor.T + P) - self.worth
+
+
+def _variances(factor: FloatArray, A: FloatArray) -> FloatArray:
+    """a^T B^-1 a for every row a of A [m, d], B by its lower factor."""
+    # Features can overflow where inputs are far out, and nan must not pass for a variance.
+    W = solve_lower(factor, np.asarray_chkfinite(A.T))
+    return np.asarray(np.einsum("ij,ij->j", W, W))
 
 
 def as_inputs(X: Any, inputs: int, columns: tuple[str, ...] | None) -> FloatArray:

@@ -4,7 +4,7 @@ The approximation is the deterministic training conditional (DTC).
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,7 @@ class SparseGaussianProcess(WeightModel):
         X, _ = as_matrix(X, "hyperparameter data")
         U = self.inducing_points
         fit = maximise_likelihood(
-            lambda k, s2, X, y: dtc_likelihood(k, s2, X, y, U),
+            partial(dtc_likelihood, U=U),
             kernel=self.kernel,
             noise=self.noise_variance,
             X=X,

@@ -14,7 +14,14 @@ import numpy as np
 from fairpool.coalitions import members
 from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.errors import DataError
-from fairpool.information import KernelSpace, Space, WeightSpace
+from fairpool.information import (
+    KernelSpace,
+    LabelledKernel,
+    LabelledSpace,
+    LabelledWeights,
+    Space,
+    WeightSpace,
+)
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.linear_algebra.log_determinant import half_log_determinant_by_factor
 from fairpool.linear_algebra.solving import solve_factorised
@@ -58,6 +65,11 @@ class WeightModel(Model):
     def residual_variance(self, X: FloatArray, A: FloatArray) -> FloatArray:  # noqa: ARG002
         """Prior variance at X [m] that the weights do not explain."""
         return np.zeros(len(X))
+
+    def prior_variance_at(self, X: FloatArray) -> FloatArray:
+        """Prior variance of the latent values at X [m]."""
+        A = self.whitened_features(X)
+        return np.asarray(np.einsum("ij,ij->i", A, A) + self.residual_variance(X, A))
 
     def posterior(self, X: Any, y: Any, noise_variance: Any = None) -> WeightPosterior:
         """Train on X [m, p] and y [m] (or [m, k]: k sets of labels, one factorisation)."""
@@ -122,6 +134,19 @@ class WeightModel(Model):
             P=np.array([statistics.told.precision for statistics in pool.statistics]),
             noise=np.array([statistics.common_noise for statistics in pool.statistics]),
             unequal=unequal,
+        )
+
+    def labelled_space(self, pool: Pool, space: Space) -> LabelledSpace:
+        """With the parties' moments; with their labels where the space is the kernel's."""
+        if isinstance(space, KernelSpace):
+            residual = pool.y - self.prior_mean_at(pool.X)
+            return LabelledKernel(space=space, labels=residual / np.sqrt(pool.noise))
+        told = [statistics.told for statistics in pool.statistics]
+        return LabelledWeights(
+            P=np.array([one.precision for one in told]),
+            labels=np.array([one.moment for one in told]),
+            squares=np.array([statistics.told_squares for statistics in pool.statistics]),
+            rows=np.array(pool.sizes),
         )
 
     def posterior_of(self, pool: Pool, mask: int) -> WeightPosterior:

@@ -129,6 +129,11 @@ class RowStatistics:
         return Told(scaled.T @ scaled, scaled.T @ (self._residual() / root))
 
     @cached_property
+    def told_squares(self) -> float:
+        """Sum of (y - prior mean)^2 over the rows' noise variances."""
+        return float((self._residual() ** 2 / self.noise).sum())
+
+    @cached_property
     def common_noise(self) -> float:
         """The noise variance of all rows that tell anything: nan if they differ, inf if none."""
         levels = np.unique(self.noise[np.isfinite(self.noise)])

@@ -88,6 +88,11 @@ class Statistics(Protocol):
         ...  # pragma: no cover
 
     @property
+    def told_squares(self) -> float:
+        """Sum of (y - prior mean)^2 over the rows' noise variances."""
+        ...  # pragma: no cover
+
+    @property
     def common_noise(self) -> float:
         """s2 of all rows that tell anything: nan where they differ, inf where there are none."""
         ...  # pragma: no cover

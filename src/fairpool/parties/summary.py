@@ -116,6 +116,11 @@ class PartySummary:
         return Told(self.gram / self.noise_variance, self.moment / self.noise_variance)
 
     @property
+    def told_squares(self) -> float:
+        """Sum of (y - prior mean)^2 over the noise variance."""
+        return self.squares / self.noise_variance
+
+    @property
     def common_noise(self) -> float:
         """The rows' noise variance."""
         return self.noise_variance

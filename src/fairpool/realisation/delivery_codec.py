@@ -3,7 +3,7 @@
 from typing import Any
 
 from fairpool.errors import RewardFileError, shown
-from fairpool.stored import number, text
+from fairpool.stored import number, text, whole_number
 from fairpool.tables.arrays import LARGEST
 from fairpool.tables.delivery import Delivery, OwnColumn
 from fairpool.tables.dialect import PLAIN, Dialect, known_encoding
@@ -25,6 +25,8 @@ def encode_delivery(delivery: Delivery) -> dict[str, Any]:
             reading[key] = getattr(dialect, key)
     if dialect.missing:
         reading["missing"] = list(dialect.missing)
+    if dialect.header != PLAIN.header:
+        reading["header"] = dialect.header
     columns = []
     for column in delivery.columns:
         entries: dict[str, Any] = {"name": column.name}
@@ -49,13 +51,15 @@ def decode_delivery(description: Any) -> Delivery:
 
 
 def _decode_dialect(description: Any) -> Dialect:
-    entries = _object(description, (*DIALECT_KEYS, "missing"))
+    entries = _object(description, (*DIALECT_KEYS, "missing", "header"))
     settings: dict[str, Any] = {}
     for key in DIALECT_KEYS:
         if key in entries:
             settings[key] = _short(entries[key])
     if "encoding" in settings:
         settings["encoding"] = known_encoding(settings["encoding"])
+    if "header" in entries:
+        settings["header"] = whole_number(entries["header"], "header")
     tokens = _list(entries.get("missing", []))
     dialect = Dialect(**settings, missing=tuple(_short(token) for token in tokens))
     problems = dialect.problems()

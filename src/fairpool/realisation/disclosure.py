@@ -3,11 +3,13 @@
 A recipient knows its own rows, the model's features and what its file holds. It can solve for the
 others' rows where the file has about as many numbers that depend on them as the rows have: the
 bounds leave a factor of three. All others are taken to collude, so that every party is looked at by
-itself. Above the bounds, a single row is located if its label is far from all others
-(`fairpool.realisation.outlying`).
+itself, and every file that its rows went into counts. Above the bounds, a single row is located if
+its label is far from all others (`fairpool.realisation.outlying`). `docs/privacy.md` has the
+attacks around the bounds.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 from fairpool.realisation.outlying import MOST, OutlyingRow, View
@@ -19,12 +21,24 @@ SAFETY = 3
 """How many numbers must be hidden for every one that is disclosed."""
 
 
+def files_together(recipients: int, colluding: int | None) -> int:
+    """T, how many reward files that hold data of one party are taken to be in the same hands.
+
+    Args:
+        recipients: How many other parties receive a model with its data in it.
+        colluding: How many of these may put their files together; None: all.
+    """
+    return recipients if colluding is None else min(colluding, recipients)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Exposure:
     """What a reward file would tell, in numbers.
 
     Attributes:
         rows: How many distinct inputs each other party has, by name; those without any left out.
+        releases: T of each of these parties, by name: how many files with its data in them,
+            this one included, may be held together (`files_together`).
         weights: d, of the model; 0 if the file holds rows.
         inputs: p, the number of input columns.
         hidden: Whether the covariance hides the others' inputs.
@@ -33,32 +47,41 @@ class Exposure:
         view: What the recipient sees of labels; None if the model has no weights.
     """
 
-    rows: dict[str, int]
+    rows: Mapping[str, int]
+    releases: Mapping[str, int]
     weights: int
     inputs: int
     hidden: bool
-    outlying: dict[str, OutlyingRow] = field(default_factory=dict)
+    outlying: Mapping[str, OutlyingRow] = field(default_factory=dict)
     view: View | None = field(default=None, repr=False, compare=False)
 
-    @property
-    def fewest_rows(self) -> int:
-        """How many distinct rows every party needs at least.
+    def fewest_rows(self, releases: int) -> int:
+        """How many distinct rows a party needs whose data are in so many files held together.
 
-        With a hidden covariance, d numbers depend on a party's m (p + 1) inputs and labels. With a
-        full one, the d (d + 1) / 2 of the Gram matrix do as well, and depend on m p inputs.
+        With a hidden covariance each file's mean is d numbers that depend on the party's m (p + 1)
+        inputs and labels. With a full one, the d (d + 1) / 2 of the Gram matrix depend on the m p
+        inputs; they are the same in every file. Each mean then adds d numbers, and m labels with
+        noise of their own: m >= 3 d is enough for any number of files.
+
+        Files with full covariances tell all that such with hidden ones do, so that hidden ones
+        never need more rows.
         """
         d, p = self.weights, max(self.inputs, 1)
-        if self.hidden:
-            return max(FEWEST_ROWS, ceil(SAFETY * d / (p + 1)))
-        return max(FEWEST_ROWS, SAFETY * d, ceil(SAFETY * d * (d + 1) / 2 / p))
+        full = max(FEWEST_ROWS, SAFETY * d, ceil(SAFETY * d * (d + 1) / 2 / p))
+        if not self.hidden:
+            return full
+        return min(full, max(FEWEST_ROWS, ceil(SAFETY * d * releases / (p + 1))))
 
     @property
     def small(self) -> list[str]:
         """Whose rows are too few."""
         if not self.weights:
             return []
-        fewest = self.fewest_rows
-        return [name for name, rows in self.rows.items() if rows < fewest]
+        small = []
+        for name, rows in self.rows.items():
+            if rows < self.fewest_rows(self.releases[name]):
+                small.append(name)
+        return small
 
     def problems(self) -> list[str]:
         """Whose rows could be computed from the file, and what helps."""
@@ -70,16 +93,39 @@ class Exposure:
         return problems
 
     def _few_rows(self, name: str) -> str:
+        T = self.releases[name]
         covariance = "hidden" if self.hidden else "full"
-        help_ = "use fewer weights or inducing points, add rows"
+        files = "a reward file with its data in it is"
+        help_ = "add rows"
+        most = most_weights(self, self.rows[name], T)
+        if most:
+            help_ = f"use at most {most} weights or inducing points, add rows"
+        if T > 1:
+            files = f"{T} reward files with its data in them, which may be held together, are each"
+        if T > 1 and self.hidden:
+            help_ += ", set colluding if fewer parties than these would put their files together"
         if not self.hidden:
             help_ = f'use covariance = "hidden", {help_}'
         return (
-            f'party "{name}" has {self.rows[name]} distinct row(s); a model of {self.weights}'
-            f" weights on {self.inputs} inputs with a {covariance} covariance needs"
-            f" {self.fewest_rows} of every party, since from fewer its rows could be computed;"
+            f'party "{name}" has {self.rows[name]} distinct row(s), and needs'
+            f" {self.fewest_rows(T)}: {files} a model of {self.weights} weights on {self.inputs}"
+            f" inputs with a {covariance} covariance, and from fewer its rows could be computed;"
             f" {help_}, or, if all parties agreed to that, set share_inputs = true"
         )
+
+
+def most_weights(exposure: Exposure, rows: int, releases: int) -> int:
+    """How many weights a model may have, at most as many as it has; 0: no model is small enough.
+
+    Args:
+        exposure: Of the model.
+        rows: How many distinct rows a party has.
+        releases: T of that party.
+    """
+    most = exposure.weights
+    while most and replace(exposure, weights=most).fewest_rows(releases) > rows:
+        most -= 1
+    return most
 
 
 def _located(name: str, row: OutlyingRow) -> str:

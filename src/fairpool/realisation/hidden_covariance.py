@@ -46,8 +46,14 @@ LEAST_TAIL = 1e-4
 SHARE_OF_MADE_UP = 0.02
 """Of made-up inputs, where the recipient's own rows tell better how columns go together."""
 
+ROUNDING = 1e-12
+"""What two ways to compute a log-determinant may differ by, as a share of it."""
+
 NEWTON_STEPS = 3
 """That make kappa exact; each doubles the number of right digits."""
+
+LONGEST_STEP = 0.5
+"""Of such a step, in the logarithm of kappa."""
 
 HIGH_PRICE = 0.05
 """Of what a party gains: beyond it, the operator is told what hiding costs."""
@@ -146,7 +152,12 @@ def hidden(
     moment = factor @ (factor.T @ posterior.weights) - _as_wide(own.moment, posterior.weights)
     ratio = solve_lower(posterior.factor, factor)
     return HiddenCovariance(
-        posterior=replace(posterior, factor=factor, others=Told(others, moment)),
+        posterior=replace(
+            posterior,
+            factor=factor,
+            others=Told(others, moment),
+            trained_factor=posterior.factor,
+        ),
         price=0.5 * (float(np.square(ratio).sum()) - len(M)),
     )
 
@@ -154,7 +165,9 @@ def hidden(
 def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
     """kappa with 1/2 log|R + kappa M| = value: the left side increases without bound."""
     more = value - half_log_determinant(R)
-    if more <= 0:
+    # What rounding alone may have made, of two ways to compute one log-determinant, is nothing: its
+    # kappa would be nothing but rounding, and steps towards it go anywhere.
+    if more <= ROUNDING * max(value, 1.0):
         return 0.0
     eigenvalues = np.maximum(pencil_eigenvalues(M, R), 0.0)
 
@@ -172,7 +185,8 @@ def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
         L = lower_factor(R + kappa * M)
         too_much = half_log_determinant_by_factor(L) - value
         slope = 0.5 * kappa * float(solve_factorised(L, M).trace())
-        kappa *= float(np.exp(-too_much / slope))
+        # A step corrects; where it is long, the difference is rounding over a flat curve.
+        kappa *= float(np.exp(np.clip(-too_much / slope, -LONGEST_STEP, LONGEST_STEP)))
     return kappa
 
 

@@ -143,7 +143,7 @@ class LabelNoiseWords:
         elif np.isfinite(eta):
             text = f"variance {eta:.6g}"
         else:
-            text = "all: none of the others' data went in"
+            text = "all: none of the others' rows went in, beyond features and hyperparameters"
         return Explained(name="noise on others", text=text)
 
 

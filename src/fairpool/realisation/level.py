@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 from fairpool.contributions import shapley
 from fairpool.errors import RewardError
-from fairpool.information import RewardCurve
+from fairpool.information.reward_curve import Curve
 from fairpool.rewards.scheme import RewardScheme, SilentScheme, round_down
 from fairpool.tables.arrays import FloatArray, as_numbers
 from fairpool.values import Game, tolerance_of
@@ -84,7 +84,7 @@ def level_at_end(goal: Goal) -> Level | None:
     return None
 
 
-def level_between(goal: Goal, curve: RewardCurve) -> Level:
+def level_between(goal: Goal, curve: Curve) -> Level:
     """The level of a reward between v_i and v_N: the root of r_i(tau) - r_i*.
 
     Paper: Sec. 4.3, App. E: by TOMS Algorithm 748.
@@ -105,7 +105,7 @@ def level_between(goal: Goal, curve: RewardCurve) -> Level:
 class _Search:
     """One search on one curve; it counts its evaluations, and so is not frozen."""
 
-    curve: RewardCurve
+    curve: Curve
     bend: float
     goal: Goal
     evaluations: int = 0

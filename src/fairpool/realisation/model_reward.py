@@ -116,7 +116,7 @@ class ModelReward:
                 f'the reward of "{self.party}" knows no column names; use predict with an array of'
                 " its inputs instead"
             )
-        table = pa.table(table)
+        table = self.encoding.with_days(pa.table(table))
         X = self.encoding.encode(table)
         warn_of(self.encoding.unknown_levels(table))
         return self.encoding.target.decode(*self.predict(X))

@@ -1,13 +1,14 @@
 """Sec. 4.3: one model per party, worth exactly its reward."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fairpool.errors import GameError, RewardError, cut, shown
 from fairpool.models import TrainedPosterior, WeightModel, WeightPosterior
-from fairpool.realisation.disclosure import Exposure
+from fairpool.realisation.disclosure import Exposure, files_together
 from fairpool.realisation.hidden_covariance import Spread, hidden
 from fairpool.realisation.label_noise import LabelNoise
 from fairpool.realisation.level import Level, check_targets
@@ -30,6 +31,7 @@ def realise(
     draws: int | None = None,
     mechanism: str | Mechanism | None = None,
     covariance: str = "hidden",
+    colluding: int | None = None,
     public: FloatArray | None = None,
     declared: FloatArray | None = None,
 ) -> tuple[ModelReward, ...]:
@@ -53,6 +55,8 @@ def realise(
             `fairpool.realisation.mechanism`.
         covariance: Of a model with weights: "hidden" tells little of the others' inputs (see
             `fairpool.realisation.hidden_covariance`), "full" is as trained, and as in the paper.
+        colluding: How many recipients may put their files together to compute another party's rows
+            (see `fairpool.realisation.disclosure`); None: all of them.
         public: Public inputs [m, p] that tell how data are spread, for a hidden covariance; without
             them it is guessed, for standardised inputs.
         declared: Inputs [m, p] spread evenly over ranges that everybody knows, for the same.
@@ -60,32 +64,31 @@ def realise(
     Returns:
         One `ModelReward` per party, in the parties' order.
     """
-    if mechanism is not None and noise != "nested":
-        raise RewardError("noise is a setting of noise on labels; give it, or another mechanism")
-    chosen = LabelNoise(noise) if mechanism is None else mechanism_of(mechanism)
+    chosen = _chosen_mechanism(mechanism, noise)
     if not isinstance(game, InformationGain):
         check_targets(game, rewards)
         raise GameError(f"{shown(game)} has no data to make models of; realise an InformationGain")
     levels = chosen.levels(game, rewards)
     draws = None if draws is None else as_count(draws, "draws", 1)
-    if covariance not in COVARIANCES:
-        raise RewardError(f'no covariance "{cut(str(covariance))}"; there are "hidden" and "full"')
+    colluding = None if colluding is None else as_count(colluding, "colluding", 1)
+    spread = _spread(game, covariance, public=public, declared=declared)
     trained = chosen.release(game, levels, rng=as_generator(rng), draws=draws)
-    spread = None
-    if covariance == "hidden" and isinstance(game.model, WeightModel):
-        spread = Spread.of(game.model, game.pool.inputs, public, declared=declared)
+    for_evaluation = draws is not None or chosen.for_evaluation
+    releases = _releases(game, levels, colluding)
     models = []
     for i, (target, level) in enumerate(zip(np.asarray(rewards), levels, strict=True)):
-        posterior, price = trained[i], 0.0
-        if spread is not None:
-            assert isinstance(posterior, WeightPosterior)  # what a model with weights learns
-            own = game.pool.statistics[i].told
-            covered = hidden(posterior, own=own, M=spread.gram(own), value=level.value)
-            posterior, price = covered.posterior, covered.price
-        for_evaluation = draws is not None or chosen.for_evaluation
+        written = _as_written(game, i, trained=trained[i], value=level.value, spread=spread)
+        posterior = written.posterior
         exposure = None
         if level.tau and not for_evaluation:  # otherwise nothing is told, or nothing is handed out
-            exposure = _exposure(game, i, trained=trained[i], level=level, posterior=posterior)
+            exposure = _exposure(
+                game,
+                i,
+                trained=trained[i],
+                level=level,
+                posterior=posterior,
+                releases=releases,
+            )
         models.append(
             ModelReward(
                 party=game.names[i],
@@ -95,12 +98,70 @@ def realise(
                 posterior=posterior,
                 holds_inputs_of_others=posterior.shows_rows_of_others(game.pool, i),
                 exposure=exposure,
-                covariance_price=price,
+                covariance_price=written.price,
                 for_evaluation=for_evaluation,
                 known_noise=rng is not None,
             )
         )
     return tuple(_with_outlying_rows(game, models))
+
+
+def _chosen_mechanism(mechanism: str | Mechanism | None, noise: str) -> Mechanism:
+    if mechanism is None:
+        return LabelNoise(noise)
+    if noise != "nested":
+        raise RewardError("noise is a setting of noise on labels; give it, or another mechanism")
+    return mechanism_of(mechanism)
+
+
+def _spread(
+    game: InformationGain,
+    covariance: str,
+    *,
+    public: FloatArray | None,
+    declared: FloatArray | None,
+) -> Spread | None:
+    """What a hidden covariance is made of; None where it stays as trained."""
+    if covariance not in COVARIANCES:
+        raise RewardError(f'no covariance "{cut(str(covariance))}"; there are "hidden" and "full"')
+    if covariance == "full" or not isinstance(game.model, WeightModel):
+        return None
+    return Spread.of(game.model, game.pool.inputs, public, declared=declared)
+
+
+class _Written(NamedTuple):
+    """A model as it would be written, and what it costs in nats that its covariance is hidden."""
+
+    posterior: TrainedPosterior
+    price: float
+
+
+def _as_written(
+    game: InformationGain,
+    i: int,
+    *,
+    trained: TrainedPosterior,
+    value: float,
+    spread: Spread | None,
+) -> _Written:
+    """Party i's model with the covariance that it receives; without a spread, as it was trained."""
+    if spread is None:
+        return _Written(posterior=trained, price=0.0)
+    assert isinstance(trained, WeightPosterior)  # what a model with weights learns
+    own = game.pool.statistics[i].told
+    covered = hidden(trained, own=own, M=spread.gram(own), value=value)
+    return _Written(posterior=covered.posterior, price=covered.price)
+
+
+def _releases(
+    game: InformationGain, levels: Sequence[Level], colluding: int | None
+) -> dict[str, int]:
+    """Of each party, how many models that hold its data may be in the same hands."""
+    releases = {}
+    for j, name in enumerate(game.names):
+        holders = [i for i, level in enumerate(levels) if level.tau and i != j]
+        releases[name] = files_together(len(holders), colluding)
+    return releases
 
 
 def _exposure(
@@ -110,6 +171,7 @@ def _exposure(
     trained: TrainedPosterior,
     level: Level,
     posterior: TrainedPosterior,
+    releases: Mapping[str, int],
 ) -> Exposure:
     """What a file would tell of each other party.
 
@@ -119,6 +181,7 @@ def _exposure(
         trained: Its model as trained.
         level: How much of the others is in it.
         posterior: Its model as it would be written.
+        releases: From `_releases`.
     """
     rows = {}
     for j, party in enumerate(game.pool.parties):
@@ -128,6 +191,7 @@ def _exposure(
         rows[party.name] = len(np.unique(shown.X, axis=0)) if len(shown) else len(party)
     exposure = Exposure(
         rows=rows,
+        releases=releases,
         weights=posterior.weight_count,
         inputs=game.pool.inputs,
         hidden=posterior.others is not None,

@@ -49,6 +49,7 @@ def styled(chart: Any) -> Any:
             labelFontSize=12,
             titleFontSize=12,
             titleFontWeight="normal",
+            labelLimit=220,  # said here, so that `as_svg` finds it: Vega has a limit of its own
         )
         .configure_legend(
             labelColor=INK,
@@ -143,7 +144,7 @@ def rho_chart(result: Outcome) -> Any:
     names = [result.game.names[i] for i in drawn]
     lines = []
     for rho in np.linspace(0, 1, GRID).tolist():
-        rewards = result.scheme.rewards(rho)
+        rewards = result.rewards_at(rho)
         for i, name in zip(drawn, names, strict=True):
             lines.append({"rho": rho, "party": name, "reward": float(rewards[i])})
     marks = _rho_marks(result)

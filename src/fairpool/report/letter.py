@@ -6,8 +6,11 @@ the file reveals.
 
 from dataclasses import dataclass
 
+from fairpool.audit import AgainstAlone, PartyEvidence, Uncheckable
 from fairpool.outcome import Outcome
 from fairpool.report import charts
+from fairpool.report.evidence import EvidenceWords
+from fairpool.report.prediction import PredictionWords
 from fairpool.report.report import templates
 from fairpool.report.treatment import Treatment
 from fairpool.report.words import ANSWERS, MEANINGS
@@ -30,6 +33,9 @@ class Letter:
         notes: What every party should know about the model, sentence by sentence.
         copies: What was found of copies among its rows, sentence by sentence.
         treatment: What was done to the party's own table.
+        against_alone: How its reward predicts beside its own data's model.
+        uncheckable: What of its data has to be taken on trust.
+        evidence: What its labels say.
     """
 
     title: str
@@ -40,6 +46,9 @@ class Letter:
     notes: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
     treatment: Treatment | None = None
+    against_alone: AgainstAlone | None = None
+    uncheckable: Uncheckable | None = None
+    evidence: PartyEvidence | None = None
 
 
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:
@@ -75,5 +84,35 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         rho=result.rho,
         received=model.mechanism.words.received(model.level, letter.target),
         verdicts=verdicts,
+        prediction=PredictionWords(),
+        evidence_words=EvidenceWords(),
+        kept=None if result.kept is None else float(result.kept[party]),
         chart=chart,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusalLetter:
+    """What a party is told whose data were left out.
+
+    Attributes:
+        title: The collaboration's name.
+        name: The party.
+        rows: How many rows it sent.
+        target: What is predicted.
+        evidence: What was found.
+        treatment: What was done to its table.
+    """
+
+    title: str
+    name: str
+    rows: int
+    target: Target
+    evidence: PartyEvidence
+    treatment: Treatment | None = None
+
+
+def render_refusal(letter: RefusalLetter) -> str:
+    """The letter of a party whose data were left out, as HTML."""
+    template = templates().get_template("refusal.html.j2")
+    return template.render(letter=letter, evidence_words=EvidenceWords())

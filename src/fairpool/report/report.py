@@ -10,19 +10,21 @@ from typing import Any
 import jinja2
 import numpy as np
 
+from fairpool.audit import AgainstAlone, Evidence, PartyEvidence, Uncheckable
 from fairpool.errors import printable
 from fairpool.outcome import Outcome
 from fairpool.report import charts
+from fairpool.report.evidence import EvidenceWords
+from fairpool.report.evidence_charts import pairs_chart, shares_chart
+from fairpool.report.prediction import PredictionWords
 from fairpool.report.scores import Scores
 from fairpool.report.sentences import explain
 from fairpool.report.treatment import Treatment
 from fairpool.report.vega import vega_script
 from fairpool.report.words import ANSWERS, MEANINGS, as_percent, glossary_of
 from fairpool.rewards import check_incentives
-from fairpool.targets import Measure, NumberTarget, Target
-
-LABELS = NumberTarget("the labels", mean=0.0, scale=1.0)
-"""What is predicted where nothing is known of it but numbers."""
+from fairpool.tables.arrays import FloatArray
+from fairpool.targets import LABELS, Measure, Target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,11 @@ class Context:
         warnings: Everything the operator should know.
         folders: Per party, where its model and letter are.
         treatments: What was done to every table, public and test data's included.
+        evidence: What the labels say of each party.
+        left_out: Whose data were left out since their labels harm the others, and what was found.
+        shares: Contributions [n] by each way to measure them.
+        against_alone: Per party, how its reward predicts beside its own data's model.
+        uncheckable: Per party, what of its data has to be taken on trust.
     """
 
     title: str = "Collaboration"
@@ -50,6 +57,11 @@ class Context:
     warnings: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     treatments: tuple[Treatment, ...] = ()
+    evidence: Evidence | None = None
+    left_out: tuple[PartyEvidence, ...] = ()
+    shares: dict[str, FloatArray] = field(default_factory=dict)
+    against_alone: tuple[AgainstAlone, ...] = ()
+    uncheckable: tuple[Uncheckable | None, ...] = ()
 
 
 def render_report(result: Outcome, context: Context) -> str:
@@ -67,6 +79,12 @@ def render_report(result: Outcome, context: Context) -> str:
     if context.scores is not None:
         scores_svg = charts.as_svg(charts.scores_chart(result, context.scores))
         measures = context.scores.target.measures
+    pairs_svg = None
+    shares_svg = None
+    if context.evidence is not None:
+        pairs_svg = _svg_or_none(pairs_chart(context.evidence, result.game.names))
+    if context.shares:
+        shares_svg = _svg_or_none(shares_chart(context.shares, result.game.names))
     mechanism = result.models[0].mechanism.words
     template = templates().get_template("report.html.j2")
     return template.render(
@@ -84,9 +102,17 @@ def render_report(result: Outcome, context: Context) -> str:
         rho_svg=rho_svg,
         scores_svg=scores_svg,
         measures=measures,
+        evidence_words=EvidenceWords(),
+        pairs_svg=pairs_svg,
+        shares_svg=shares_svg,
+        prediction=PredictionWords(),
         vega=vega_script(),
         live=_for_script({"spec": _responsive(along_rho), **_along_rho(result)}),
     )
+
+
+def _svg_or_none(chart: Any) -> str | None:
+    return None if chart is None else charts.as_svg(chart)
 
 
 @cache
@@ -161,14 +187,14 @@ def _along_rho(result: Outcome) -> dict[str, Any]:
     points = sorted(switches | middles)
     verdicts = []
     for rho in points:
-        incentives = check_incentives(game, result.contributions, scheme.rewards(rho))
+        incentives = check_incentives(game, result.contributions, result.rewards_at(rho))
         verdicts.append({v.condition: [ANSWERS[v.holds], v.why] for v in incentives})
     stretches = [points.index(_stretch(rho, switches)) for rho in grid]
     return {
         "rho": result.rho,
         "names": list(game.names),
         "total": game.total,
-        "rewards": [scheme.rewards(rho).tolist() for rho in grid],
+        "rewards": [result.rewards_at(rho).tolist() for rho in grid],
         "stretch": stretches,
         "verdicts": verdicts,
     }

@@ -22,7 +22,7 @@ MEANINGS = {
     "R1": "Nobody's reward is negative",
     "R2": "Nobody's model is worth more than all data together",
     "R3": "Somebody receives the best possible model",
-    "R4": "Everybody receives at least what it has alone",
+    "R4": "Everybody receives at least the information that it has alone",
     "R5": "The rewards are fair: who adds more receives more, who adds the same receives the same",
     "R6": "In every group, who contributes most has no reason to leave with it",
     "R7": "The rewards together are as large as they can be",
@@ -32,7 +32,7 @@ MEANINGS = {
     "F4": "Whose data gets better receives more",
     "Shapley fair": "Rewards are in proportion to contributions",
     "rho-Shapley fair": "Rewards are in proportion to a power of the contributions",
-    "stable": "No group can give all its members more by leaving",
+    "stable": "No group can give all its members more information by leaving",
 }
 """Each condition as a sentence that holds or does not."""
 
@@ -45,6 +45,10 @@ GLOSSARY = {
         "How much data reduces the uncertainty about the model: its value v."
         " One nat is about 1.44 bits."
     ),
+    "the best model": (
+        "The model of all data, without noise: none has more information. Whether it also predicts"
+        " better than another is a question of its own."
+    ),
     "alone, v_i": "The value of a party's own data.",
     "contribution, φ_i": "",  # the concept says what it is: see `glossary_of`
     "reward, r_i": (
@@ -55,8 +59,8 @@ GLOSSARY = {
         "How strictly rewards follow contributions: 1 is purely proportional,"
         " 0 gives everybody the best model."
     ),
-    "ρ_r": "Up to this ρ, everybody receives at least what it has alone.",
-    "ρ_s": "Up to this ρ, no group of parties would do better by itself.",
+    "ρ_r": "Up to this ρ, everybody receives at least the information that it has alone.",
+    "ρ_s": "Up to this ρ, no group of parties would have more information by itself.",
 }
 """Terms of the report."""
 

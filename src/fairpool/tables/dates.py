@@ -170,7 +170,9 @@ def _zone_seconds(zones: pa.Array) -> tuple[FloatArray, NDArray[np.bool_]]:
         hours = int(zone[1:3])
         minutes = int(zone[-2:])
         rows = np.asarray(pc.equal(texts, zone))
-        sign = -1 if zone[0] == "-" else 1
+        sign = 1
+        if zone[0] == "-":
+            sign = -1
         ahead[rows] = sign * (hours * 3600 + minutes * 60)
         is_zone[rows] = hours <= 23 and minutes <= 59
     return ahead, is_zone
@@ -250,10 +252,10 @@ def _lasting_longest(forms: Sequence[DateForm], texts: pa.Array) -> tuple[DateFo
         return tuple(forms)
     unfit = is_date & ~fits
     rows = len(texts)
-    first_unfit = [int(np.argmax(row)) if row.any() else rows for row in unfit]
-    last = max(first_unfit)
+    first_unfit = np.where(unfit.any(axis=1), np.argmax(unfit, axis=1), rows)
+    last = first_unfit.max()
     kept = []
-    for form, row in zip(forms, first_unfit, strict=True):
+    for form, row in zip(forms, first_unfit.tolist(), strict=True):
         if row == last:
             kept.append(form)
     return tuple(kept)

@@ -29,6 +29,13 @@ COMMON_NAMES = ("latin-1", "windows-1252", "utf-8", "utf-16", "shift_jis", "gbk"
 NEVER_SEPARATORS = '"\r\n\0'
 NEVER_IN_NUMBERS = '+-eE"\r\n\0'
 
+BLANKS = " \u00a0\u202f"
+"""Blanks between thousands: the plain one, and two at which lines are not broken. They look alike,
+so that each of them stands for all."""
+
+MOST_LINES_ABOVE = 1000
+"""So many lines may stand above the names of the columns."""
+
 
 def known_encoding(name: str) -> str:
     """The encoding of this name, as Python calls it; a ValueError with the nearest one if none."""
@@ -56,6 +63,8 @@ class Dialect:
         encoding: Of the text, as `known_encoding` gives it.
         missing: What stands for a missing value, besides `MISSING`.
         sheet: Of a workbook, the sheet that has the table; empty: it has only one.
+        header: The line, or row of a sheet, that names the columns, from 1; what stands above it is
+            not read.
     """
 
     separator: str = ","
@@ -64,6 +73,7 @@ class Dialect:
     encoding: str = UTF_8
     missing: tuple[str, ...] = ()
     sheet: str = ""
+    header: int = 1
 
     def problems(self) -> list[str]:
         """What is wrong with it, each with the key that is to be corrected."""
@@ -78,6 +88,11 @@ class Dialect:
                 problems.append(f"thousands {shown(self.thousands)} is not one sign, such as '")
             elif self.thousands == self.decimal:
                 problems.append(f"thousands and decimal are both {shown(self.decimal)}")
+        if not 1 <= self.header <= MOST_LINES_ABOVE + 1:
+            problems.append(
+                f"header {self.header} is no line from 1 to {MOST_LINES_ABOVE + 1}; give the line"
+                " that names the columns"
+            )
         try:
             known_encoding(self.encoding)
         except ValueError as error:
@@ -90,9 +105,16 @@ class Dialect:
         return (*MISSING, *(token for token in self.missing if token not in MISSING))
 
     @property
+    def between_thousands(self) -> str:
+        """A pattern of the signs that may stand between thousands."""
+        if self.thousands in BLANKS:
+            return f"[{BLANKS}]"
+        return re.escape(self.thousands)
+
+    @property
     def grouped(self) -> str:
         """A pattern that a number with thousands has; only then the signs may be taken out."""
-        sign = re.escape(self.thousands)
+        sign = self.between_thousands
         decimal = re.escape(self.decimal)
         return rf"^[+-]?\d{{1,3}}(?:{sign}\d{{3}})+(?:{decimal}\d*)?(?:[eE][+-]?\d+)?$"
 

@@ -5,7 +5,7 @@ import re
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fairpool.tables.dialect import Dialect
+from fairpool.tables.dialect import BLANKS, Dialect
 
 
 def number_in(text: str, dialect: Dialect) -> float | None:
@@ -17,10 +17,10 @@ def number_in(text: str, dialect: Dialect) -> float | None:
     1234.5
     """
     text = text.strip()
-    if dialect.thousands and dialect.thousands in text:
+    if dialect.thousands and re.search(dialect.between_thousands, text):
         if not re.match(dialect.grouped, text):
             return None
-        text = text.replace(dialect.thousands, "")
+        text = re.sub(dialect.between_thousands, "", text)
     if dialect.decimal != ".":
         if "." in text:
             return None
@@ -51,10 +51,15 @@ def numbers_in(column: pa.ChunkedArray, dialect: Dialect) -> pa.ChunkedArray:
 
 
 def _without_thousands(texts: pa.ChunkedArray, dialect: Dialect) -> pa.ChunkedArray:
-    has_sign = pc.match_substring(texts, dialect.thousands)
+    sign = dialect.thousands
+    if sign in BLANKS:
+        sign = BLANKS[0]
+        for other in BLANKS[1:]:
+            texts = pc.replace_substring(texts, other, sign)
+    has_sign = pc.match_substring(texts, sign)
     if not pc.any(has_sign).as_py():
         return texts
     is_grouped = pc.match_substring_regex(texts, dialect.grouped)
     if pc.any(pc.and_not(has_sign, is_grouped)).as_py():
         raise pa.ArrowInvalid(f"{dialect.thousands} is not between groups of three digits")
-    return pc.replace_substring(texts, dialect.thousands, "")
+    return pc.replace_substring(texts, sign, "")

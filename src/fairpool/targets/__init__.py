@@ -6,7 +6,7 @@ from fairpool.errors import RewardFileError, shown
 from fairpool.stored import text
 from fairpool.targets.kind import Labels, SeenLabels, TargetKind
 from fairpool.targets.log_number import LogNumberTarget
-from fairpool.targets.number import NUMBER, NumberLabels, NumberTarget
+from fairpool.targets.number import LABELS, NUMBER, NumberLabels, NumberTarget
 from fairpool.targets.target import Measure, Score, Target
 
 TARGETS: dict[str, TargetKind] = {
@@ -14,6 +14,7 @@ TARGETS: dict[str, TargetKind] = {
 }
 
 __all__ = [
+    "LABELS",
     "TARGETS",
     "Labels",
     "LogNumberTarget",

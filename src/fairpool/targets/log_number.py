@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairpool.columns.rules import Rules, as_numbers
-from fairpool.models import mnlp
+from fairpool.models import log_normal_density, mnlp
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.columns import standardise_numbers
 from fairpool.targets.target import Z_95, Measure, Score
@@ -84,11 +84,21 @@ class LogNumberTarget:
     def score(self, y: FloatArray, mean: FloatArray, variance: FloatArray) -> Score:
         """MNLP and RMSE in the target's own units."""
         log_y = self.mean + self.scale * y
-        in_units, _ = self.decode(mean, variance)
-        rmse = float(np.sqrt(np.mean((in_units - np.exp(log_y)) ** 2)))
+        rmse = float(np.sqrt(np.mean(self.squared_error(y, mean, variance))))
         # The density of y is that of its logarithm, divided by y.
         surprise = float(mnlp(y, mean, variance)) + float(np.log(self.scale))
         return {"mnlp": surprise + float(np.mean(log_y)), "rmse": rmse}
+
+    def log_density(self, y: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Of each label [t] in the target's own units."""
+        log_y = self.mean + self.scale * y
+        in_logarithms = log_normal_density(y, mean, variance) - np.log(self.scale)
+        return np.asarray(in_logarithms - log_y)
+
+    def squared_error(self, y: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Of each predicted mean [t] in the target's own units, squared."""
+        in_units, _ = self.decode(mean, variance)
+        return np.asarray((in_units - np.exp(self.mean + self.scale * y)) ** 2)
 
     def added_noise_in_words(self, variance: float) -> str:
         """The noise's standard deviation, as a factor."""

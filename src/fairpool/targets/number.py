@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fairpool.columns.rules import NO_RULES, Rules, Scaled, as_numbers
 from fairpool.errors import ConfigurationError
-from fairpool.models import mnlp
+from fairpool.models import log_normal_density, mnlp
 from fairpool.stored import number, text
 from fairpool.tables.arrays import LARGEST, TINY, FloatArray
 from fairpool.tables.columns import standardise_numbers
@@ -77,9 +77,22 @@ class NumberTarget:
 
     def score(self, y: FloatArray, mean: FloatArray, variance: FloatArray) -> Score:
         """MNLP and RMSE in the target's own units."""
-        rmse = self.scale * float(np.sqrt(np.mean((mean - y) ** 2)))
+        rmse = float(np.sqrt(np.mean(self.squared_error(y, mean, variance))))
         # A density of labels in another unit is smaller by that unit, hence the logarithm.
         return {"mnlp": float(mnlp(y, mean, variance)) + float(np.log(self.scale)), "rmse": rmse}
+
+    def log_density(self, y: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Of each label [t] in the target's own units."""
+        return np.asarray(log_normal_density(y, mean, variance) - np.log(self.scale))
+
+    def squared_error(
+        self,
+        y: FloatArray,
+        mean: FloatArray,
+        variance: FloatArray,  # noqa: ARG002 -- the mean says it all
+    ) -> FloatArray:
+        """Of each predicted mean [t] in the target's own units, squared."""
+        return np.asarray(self.scale**2 * (mean - y) ** 2)
 
     def added_noise_in_words(self, variance: float) -> str:
         """The noise's standard deviation, in the target's own units."""
@@ -187,3 +200,6 @@ NUMBER = TargetKind(
     decode=NumberTarget.of_entries,
     declared=NumberLabels.declared,
 )
+
+LABELS = NumberTarget("the labels", mean=0.0, scale=1.0)
+"""What is predicted where nothing is known of it but numbers."""

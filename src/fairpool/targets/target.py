@@ -86,6 +86,14 @@ class Target(Protocol):
         """How well labels y [t], as the model sees them, were predicted."""
         ...  # pragma: no cover
 
+    def log_density(self, y: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Of each label [t] in the target's own units (or its log probability); more is better."""
+        ...  # pragma: no cover
+
+    def squared_error(self, y: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
+        """Of each prediction [t] in the target's own units, squared; less is better."""
+        ...  # pragma: no cover
+
     @property
     def likely_errors(self) -> str:
         """What to look for where a party's labels are far from what the others' data predict."""

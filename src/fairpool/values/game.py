@@ -120,7 +120,9 @@ class Game(ABC):
             for start in range(0, 1 << self.n, MASKS_PER_TASK)
         ]
         return np.concatenate(
-            workers.map(values_of_masks, self, tasks, "valuing coalitions", digest=self.digest)
+            workers.map(
+                values_of_masks, self, tasks, doing="valuing coalitions", digest=self.digest
+            )
         )
 
     @property

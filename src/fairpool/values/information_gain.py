@@ -60,6 +60,11 @@ class InformationGain(Game):
         self.model.refuse_too_many_rows(self.rows, workers.here)
         return self.space.values(workers)
 
+    def adopt(self, values: FloatArray) -> None:
+        """Keep all 2**n values that came with something else, unless they are known."""
+        if not self.tabulated:
+            self._table = read_only(values)
+
     @property
     def evaluator(self) -> Evaluator:
         """The space, which holds no labels; or this game, where all values are known."""

@@ -30,6 +30,9 @@ LEAST_NUMBERS = 0.7
 """A column with so large a share of numbers or dates, and one other word, misses the others."""
 
 LONGEST_LEVEL = 60
+FEWEST_CODES = 20
+"""Single words in so many rows, and none of them twice, name the rows."""
+
 IDENTIFIER = re.compile(
     r"(.*[\W_])?(id|nr|no|key|code|uuid|index|row)|(id|nr)[\W_].*", re.IGNORECASE
 )
@@ -74,9 +77,8 @@ def guess_kind(
         notation: How the file writes numbers.
         missing_words: What stands for a missing value in other columns of the file.
     """
-    stripped = [value.strip() for value in values]
     usual = {*MISSING, *missing_words}
-    known = [value for value in stripped if value not in usual]
+    known = [value for value in map(str.strip, values) if value not in usual]
     missing = len(values) - len(known)
     tokens = missing_tokens(known, notation)
     if tokens:
@@ -85,10 +87,9 @@ def guess_kind(
         known = without
     if not known:
         return KindGuess(kind="", why="it has no value", tokens=tokens, missing=missing)
-    numbers = [notation.read(value) for value in known]
-    if all(number is not None for number in numbers) and not _has_leading_zeros(known):
-        of_numbers = [number for number in numbers if number is not None]
-        return _number_guess(name, known, of_numbers, tokens=tokens, missing=missing)
+    numbers = _all_numbers(known, notation)
+    if numbers is not None and not _has_leading_zeros(known):
+        return _number_guess(name, known, numbers, tokens=tokens, missing=missing)
     dates = guess_dates(known)
     if dates is not None:
         why = f"such as {known[0]}, as {dates.formats[0]}"
@@ -103,6 +104,17 @@ def guess_kind(
             missing=missing,
         )
     return _text_guess(name, known, tokens=tokens, missing=missing)
+
+
+def _all_numbers(values: Sequence[str], notation: Notation) -> list[float] | None:
+    """Values as numbers; None if one of them is none."""
+    numbers = []
+    for value in values:
+        number = notation.read(value)
+        if number is None:
+            return None
+        numbers.append(number)
+    return numbers
 
 
 def missing_tokens(known: Sequence[str], notation: Notation) -> tuple[str, ...]:
@@ -146,7 +158,7 @@ def _number_guess(
 ) -> KindGuess:
     counts = Counter(numbers)
     distinct = len(counts) == len(numbers) > 1
-    whole = all(number.is_integer() for number in numbers)
+    whole = all(map(float.is_integer, numbers))
     if distinct and whole and is_identifier(name):
         return KindGuess(
             kind="id",
@@ -180,7 +192,7 @@ def _text_guess(
 ) -> KindGuess:
     counts = Counter(known)
     levels = tuple(level for level, _ in counts.most_common())
-    short = max(len(level) for level in levels) <= LONGEST_LEVEL
+    short = max(map(len, levels)) <= LONGEST_LEVEL
     repeated = len(counts) <= max(MOST_DISTINCT * len(known), 2) or len(counts) == 1
     if len(counts) <= MOST_LEVELS and repeated and short:
         return KindGuess(
@@ -193,6 +205,9 @@ def _text_guess(
     one_word = short and not any(" " in level for level in levels)
     if len(counts) == len(known) and one_word and is_identifier(name):
         why = "by its name, and no value stands twice"
+        return KindGuess(kind="id", why=why, tokens=tokens, missing=missing)
+    if len(counts) == len(known) >= FEWEST_CODES and one_word:
+        why = "words of which none stands twice; predictions keep it"
         return KindGuess(kind="id", why=why, tokens=tokens, missing=missing)
     why = f"{len(counts)} different texts in {len(known)} values"
     return KindGuess(kind="text", why=why, tokens=tokens, missing=missing)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from fairpool.consortium.guessing.encodings import EncodingGuess
@@ -10,7 +11,7 @@ from fairpool.consortium.guessing.kinds import KindGuess, guess_kind, is_well_kn
 from fairpool.consortium.guessing.numerals import USUAL, Notation, guess_notation
 from fairpool.consortium.guessing.places import Quartiles
 from fairpool.consortium.guessing.samples import TableSample, read_sample
-from fairpool.errors import DataError
+from fairpool.errors import DataError, shown
 from fairpool.tables.dialect import MISSING
 
 MOST_FILES = 3
@@ -27,6 +28,7 @@ class ColumnLook:
         rows: How many values were looked at.
         guess: What it seems to hold.
         quartiles: Of numbers.
+        example: The first of its values; empty: there is none.
     """
 
     name: str
@@ -34,6 +36,7 @@ class ColumnLook:
     rows: int
     guess: KindGuess
     quartiles: Quartiles | None
+    example: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +51,7 @@ class SourceLook:
         encoding: Of a text file.
         separator: Of a text file; None: a comma, or no text file.
         separator_why: What that rests on.
+        header: The line that names the columns, from 1.
         tokens: What stands for a missing value, beside the usual words.
         doubtful_tokens: What may stand for one.
         whole: Whether all rows were looked at.
@@ -61,6 +65,7 @@ class SourceLook:
     encoding: EncodingGuess | None = None
     separator: str | None = None
     separator_why: str = ""
+    header: int = 1
     tokens: tuple[str, ...] = ()
     doubtful_tokens: tuple[str, ...] = ()
     whole: bool = False
@@ -85,6 +90,11 @@ def look_at_source(name: str, data: str, files: Sequence[Path]) -> SourceLook:
     if not samples:
         return SourceLook(name=name, data=data, columns={}, problems=tuple(problems))
     first = samples[0]
+    for twice in first.names_twice:
+        problems.append(
+            f"{first.file.name}: two columns are named {shown(twice)}; rename or remove one of them"
+            " in the file"
+        )
     for other in samples[1:]:
         problems += _differences(first, other)
     alike = [sample for sample in samples if not _differences(first, sample)]
@@ -104,6 +114,11 @@ def _differences(first: TableSample, other: TableSample) -> list[str]:
         differences.append(f"{other.file.name}: its columns are not those of {first.file.name}")
     if first.separator and other.separator and first.separator.sign != other.separator.sign:
         differences.append(f"{other.file.name}: its separator is not that of {first.file.name}")
+    if first.header != other.header:
+        differences.append(
+            f"{other.file.name}: its columns are named in line {other.header}, those of"
+            f" {first.file.name} in line {first.header}"
+        )
     if first.encoding and other.encoding and first.encoding.name != other.encoding.name:
         # UTF-8 is what any file of plain letters is, so the other one reads both.
         differences.append(f"{other.file.name}: its encoding is not that of {first.file.name}")
@@ -114,22 +129,30 @@ def _look(
     name: str, data: str, samples: Sequence[TableSample], *, whole: bool, problems: Sequence[str]
 ) -> SourceLook:
     first = samples[0]
-    is_text = first.separator is not None
+    separator = None
+    separator_why = ""
+    if first.separator is not None:
+        separator = first.separator.sign
+        separator_why = first.separator.why
     values: dict[str, list[str]] = {}
     for sample in samples:
         for column, own in sample.columns().items():
             values.setdefault(column, []).extend(own)
     notation = USUAL
-    if is_text:
-        cells = (cell for own in values.values() for cell in own)
-        notation = guess_notation(cells)
+    if separator is not None:
+        notation = guess_notation(chain.from_iterable(values.values()))
     tokens, doubtful = _tokens_of(values, notation)
     columns = {}
     for at, column in enumerate(values):
         guess = guess_kind(column, values[column], notation, missing_words=tokens)
         quartiles = Quartiles.of(guess.numbers) if guess.kind == "number" else None
         columns[column] = ColumnLook(
-            name=column, at=at, rows=len(values[column]), guess=guess, quartiles=quartiles
+            name=column,
+            at=at,
+            rows=len(values[column]),
+            guess=guess,
+            quartiles=quartiles,
+            example=_first_value(values[column]),
         )
     return SourceLook(
         name=name,
@@ -137,13 +160,21 @@ def _look(
         columns=columns,
         notation=notation,
         encoding=first.encoding,
-        separator=first.separator.sign if first.separator else None,
-        separator_why=first.separator.why if first.separator else "",
+        separator=separator,
+        separator_why=separator_why,
+        header=first.header,
         tokens=tokens,
         doubtful_tokens=doubtful,
         whole=whole and all(sample.whole for sample in samples),
         problems=tuple(problems),
     )
+
+
+def _first_value(values: Sequence[str]) -> str:
+    for value in values:
+        if value.strip() not in MISSING:
+            return value.strip()
+    return ""
 
 
 def _tokens_of(
@@ -155,6 +186,11 @@ def _tokens_of(
         known = [value.strip() for value in own if value.strip() not in MISSING]
         tokens = {*missing_tokens(known, notation)}
         counts.update(value for value in known if value in tokens)
-    certain = tuple(token for token, _ in counts.most_common() if is_well_known(token))
-    doubtful = tuple(token for token, _ in counts.most_common() if not is_well_known(token))
-    return certain, doubtful
+    certain = []
+    doubtful = []
+    for token, _ in counts.most_common():
+        if is_well_known(token):
+            certain.append(token)
+        else:
+            doubtful.append(token)
+    return tuple(certain), tuple(doubtful)

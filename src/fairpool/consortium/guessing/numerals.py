@@ -46,7 +46,10 @@ class Notation:
         plain = text.strip()
         if self.thousands and not self._is_grouped(plain):
             return None
-        for sign in BLANKS if self.thousands == " " else self.thousands:
+        signs = self.thousands
+        if signs == " ":
+            signs = BLANKS
+        for sign in signs:
             plain = plain.replace(sign, "")
         if self.decimal == ",":
             if "." in plain:
@@ -112,7 +115,9 @@ def guess_notation(cells: Iterable[str]) -> Notation:
     elif seen.count("groups '"):
         thousands = "'"
     why = _why(seen, decimal, thousands)
-    doubt = "" if certain else seen.first.get("groups ,", "")
+    doubt = ""
+    if not certain:
+        doubt = seen.first.get("groups ,", "")
     return Notation(decimal=decimal, thousands=thousands, why=why, doubt=doubt)
 
 

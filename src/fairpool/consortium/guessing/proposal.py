@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fairpool.consortium.guessing.folder import FoundFolder, FoundSource
+from fairpool.consortium.guessing.folder import FoundFolder
 from fairpool.consortium.guessing.looks import ColumnLook, SourceLook, look_at_source
 from fairpool.consortium.guessing.places import Quartiles
 from fairpool.consortium.guessing.same_columns import Match, match_columns
@@ -44,6 +44,37 @@ class ColumnProposal:
         """Whether it holds one thing at one source, and another thing at another."""
         kinds = {holder.guess.kind for holder in self.holders.values() if holder.guess.kind}
         return len(kinds) > 1
+
+    @property
+    def empty_at(self) -> tuple[str, ...]:
+        """The sources whose tables have the column, and no value in it."""
+        return tuple(source for source, own in self.holders.items() if not own.guess.kind)
+
+    @property
+    def kinds_in_words(self) -> list[str]:
+        """What it holds at each source; where that is unusual, with a value."""
+        words = []
+        for source, own in self.holders.items():
+            if own.guess.kind == self.kind or not own.guess.kind:
+                words.append(f"{own.guess.kind or 'empty'} at {source}")
+            else:
+                words.append(f"{own.guess.kind} at {source} ({shown(own.example)})")
+        return words
+
+    def other_levels(self) -> dict[str, tuple[str, ...]]:
+        """The sources with levels of a category of which nobody else has any, and these."""
+        if self.kind != "category":
+            return {}
+        alone = {}
+        levels = {source: {*own.guess.levels} for source, own in self.holders.items()}
+        for source, own in levels.items():
+            others: set[str] = set()
+            for other, theirs in levels.items():
+                if other != source:
+                    others |= theirs
+            if len(own) > 1 and others and own.isdisjoint(others):
+                alone[source] = tuple(sorted(own))
+        return alone
 
     def missing(self) -> dict[str, float]:
         """The share of values that is missing, by source, where any is."""
@@ -97,16 +128,16 @@ def propose(found: FoundFolder, *, target: str | None = None) -> Proposal:
         found: The folder's sources.
         target: The column to predict, by the name that most files have; None: it is guessed.
     """
-    looks = [_look(source) for source in found.sources]
-    parties = [look for look, source in zip(looks, found.sources, strict=True) if source.is_party]
-    others = [
-        look for look, source in zip(looks, found.sources, strict=True) if not source.is_party
-    ]
-    if not any(party.columns for party in parties):
-        problems: list[str] = []
-        for party in parties:
-            problems += party.problems
-        raise ConfigurationError(*problems)
+    parties = []
+    others = []
+    for source in found.sources:
+        look = look_at_source(source.name, source.data, source.files)
+        if source.is_party:
+            parties.append(look)
+        else:
+            others.append(look)
+    _refuse_unreadable(parties)
+    looks = [*parties, *others]
     matches = match_columns(looks)
     columns = _columns_of(parties, looks, matches)
     suspicions: list[UnitSuspicion] = []
@@ -123,16 +154,24 @@ def propose(found: FoundFolder, *, target: str | None = None) -> Proposal:
     )
 
 
-def _look(source: FoundSource) -> SourceLook:
-    return look_at_source(source.name, source.data, source.files)
+def _refuse_unreadable(parties: Sequence[SourceLook]) -> None:
+    """Refuse a folder of which no party's table can be read."""
+    problems: list[str] = []
+    for party in parties:
+        if party.columns:
+            return
+        problems += party.problems
+    raise ConfigurationError(*problems)
 
 
 def _columns_of(
     parties: Sequence[SourceLook], looks: Sequence[SourceLook], matches: Sequence[Match]
 ) -> list[ColumnProposal]:
     """The collaboration's columns; guesses about names count only where they are certain."""
-    certain = [match for match in matches if match.certain]
-    renamed = {(match.source, match.own): match.column for match in certain}
+    renamed = {}
+    for match in matches:
+        if match.certain:
+            renamed[match.source, match.own] = match.column
     holders: dict[str, dict[str, ColumnLook]] = {}
     for look in looks:
         for own, column in look.columns.items():
@@ -142,9 +181,11 @@ def _columns_of(
     columns = []
     for name, own_columns in holders.items():
         # Public and test data may have more columns than anybody learns from.
-        lacking = [party.name for party in parties if party.name not in own_columns]
-        if len(lacking) == len(parties) or not name.strip():
+        if not any(party.name in own_columns for party in parties) or not name.strip():
             continue
+        # Whose tables could not be read may have any column.
+        readable = [party.name for party in parties if party.columns]
+        lacking = [party for party in readable if party not in own_columns]
         kinds = Counter(own.guess.kind for own in own_columns.values() if own.guess.kind)
         kind = kinds.most_common(1)[0][0] if kinds else ""
         unit = ""

@@ -3,16 +3,15 @@
 import difflib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from fairpool.consortium.guessing.crowd import Crowd
 from fairpool.consortium.guessing.looks import ColumnLook, SourceLook
 from fairpool.consortium.guessing.places import Quartiles
 from fairpool.consortium.guessing.units import (
     FORGOTTEN,
-    LIKE,
     PLURALS,
-    brings_back,
     unit_in_name,
 )
 from fairpool.tables.units import conversion
@@ -121,19 +120,19 @@ def _same_up_to_unit(sources: Sequence[SourceLook], known: Sequence[Match]) -> l
             if column == common or common in named[source.name]:
                 continue
             others = _places_of(common, sources, named)
-            matches += _unit_match(source, source.columns[own], common, others)
+            matches += _unit_match(source, source.columns[own], common=common, others=others)
     return matches
 
 
 def _unit_match(
-    source: SourceLook, own: ColumnLook, common: str, others: Sequence[Quartiles]
+    source: SourceLook, own: ColumnLook, *, common: str, others: Sequence[Quartiles]
 ) -> list[Match]:
     own_unit = unit_in_name(own.name).unit
     unit = unit_in_name(common).unit
     fits = False
     if own_unit and unit and own.quartiles is not None and others:
         try:
-            fits = brings_back(own.quartiles, others, conversion(own_unit, unit))
+            fits = Crowd.of(others).is_reached_by(own.quartiles, conversion(own_unit, unit))
         except ValueError:  # they measure different things: rain_mm and rain_h
             return []
     why = f"the same but for the unit in its name, and in {unit} where the others are"
@@ -220,10 +219,11 @@ def _best_pairs(
                 pairs.append(pair)
     pairs.sort(key=lambda pair: -pair.score)
     matches: list[Match] = []
+    taken: set[str] = set()
     for pair in pairs:
-        taken = {match.own for match in matches} | {match.column for match in matches}
-        if pair.match.own not in taken and pair.match.column not in taken:
+        if taken.isdisjoint((pair.match.own, pair.match.column)):
             matches.append(pair.match)
+            taken |= {pair.match.own, pair.match.column}
     return matches
 
 
@@ -306,32 +306,40 @@ def _content(own: ColumnLook, holders: Sequence[ColumnLook]) -> _Content | None:
     places = [place for place in known if place.spread > 0]
     if not places:
         return None
-    return _same_place(own.quartiles, places) or _converted(own, own.quartiles, places)
+    others_places = Crowd.of(places)
+    return _same_place(own.quartiles, others_places) or _converted(
+        own, own.quartiles, others_places
+    )
 
 
-def _same_place(own: Quartiles, places: Sequence[Quartiles]) -> _Content | None:
-    low = min(place.low for place in places)
-    high = max(place.high for place in places)
-    spreads = [place.spread for place in places]
-    is_alike = min(spreads) / LIKE <= own.spread <= max(spreads) * LIKE
-    if low <= own.median <= high and is_alike:
+def _same_place(own: Quartiles, others: Crowd) -> _Content | None:
+    if others.low <= own.median <= others.high and others.spreads_like(own):
         return _Content(f"median {own.median:.4g}, as the others'")
     return None
 
 
-def _converted(
-    own: ColumnLook, quartiles: Quartiles, places: Sequence[Quartiles]
-) -> _Content | None:
+def _converted(own: ColumnLook, quartiles: Quartiles, others: Crowd) -> _Content | None:
     """The unit in which a column would be where the others are."""
     named = unit_in_name(own.name).unit
-    middle = sorted(place.median for place in places)[len(places) // 2]
-    for pairs in FORGOTTEN.values():
-        for first, second in (*pairs, *((second, first) for first, second in pairs)):
-            if named and first != named:
-                continue
-            change = conversion(first, second)
-            if brings_back(quartiles, places, change):
-                size = f"{quartiles.median / middle:.2g} times as large" if middle else "elsewhere"
-                words = PLURALS.get(first, first)
-                return _Content(f"{size}: {words}?", first, second)
+    for first, second in _both_ways():
+        if named and first != named:
+            continue
+        if others.is_reached_by(quartiles, conversion(first, second)):
+            words = PLURALS.get(first, first)
+            return _Content(f"{_size(quartiles, others)}: {words}?", first, second)
     return None
+
+
+def _both_ways() -> Iterator[tuple[str, str]]:
+    """All pairs of units that are taken for each other, either first."""
+    for pairs in FORGOTTEN.values():
+        yield from pairs
+        for first, second in pairs:
+            yield second, first
+
+
+def _size(own: Quartiles, others: Crowd) -> str:
+    middle = others.medians[len(others) // 2]
+    if not middle:
+        return "elsewhere"
+    return f"{own.median / middle:.2g} times as large"

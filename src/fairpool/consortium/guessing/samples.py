@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -13,12 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
 from fairpool.consortium.guessing.encodings import EncodingGuess, guess_encoding
+from fairpool.consortium.guessing.headings import guess_header
 from fairpool.consortium.guessing.separators import SeparatorGuess, guess_separator, split_rows
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.tables import is_parquet, is_workbook
-from fairpool.consortium.workbooks import is_blank, sheet_of
+from fairpool.consortium.workbooks import Cell, first_rows, is_blank, sheet_of, text_of_cell
 from fairpool.errors import DataError
-from fairpool.tables.dialect import PLAIN
+from fairpool.tables.dialect import Dialect
 
 HEAD_BYTES = 1 << 18
 MIDDLE_BYTES = 1 << 17
@@ -34,6 +36,9 @@ MOST_VALUES = 1 << 19
 SEPARATOR_LINES = 200
 """So many lines tell what separates columns."""
 
+HEADING_ROWS = 60
+"""So many rows of a sheet tell which one names the columns."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TableSample:
@@ -44,6 +49,7 @@ class TableSample:
         names: Of the columns, in order.
         rows: Values as texts, each row as long as `names`; empty where one is missing.
         whole: Whether these are all rows.
+        header: The line, or row of a sheet, that names the columns, from 1.
         encoding: Of a text file.
         separator: Of a text file.
     """
@@ -52,8 +58,15 @@ class TableSample:
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     whole: bool
+    header: int = 1
     encoding: EncodingGuess | None = None
     separator: SeparatorGuess | None = None
+
+    @property
+    def names_twice(self) -> tuple[str, ...]:
+        """The names that two columns have."""
+        counts = Counter(name for name in self.names if name.strip())
+        return tuple(name for name, count in counts.items() if count > 1)
 
     def columns(self) -> dict[str, list[str]]:
         """The values of each column; of two that have one name, the first one's."""
@@ -110,7 +123,8 @@ def _csv_sample(file: Path) -> TableSample:
     if not lines:
         raise DataError("the file is empty; its first line must name the columns")
     separator = guess_separator(lines[:SEPARATOR_LINES])
-    head, *rows = split_rows(lines, separator.sign) or [[]]
+    below = lines[separator.header - 1 :]
+    head, *rows = split_rows(below, separator.sign) or [[]]
     names = tuple(head)
     most = most_rows(len(names))
     sample = _of_width(rows, len(names), most)
@@ -123,6 +137,7 @@ def _csv_sample(file: Path) -> TableSample:
         names=names,
         rows=tuple(sample),
         whole=part.whole and len(rows) <= most,
+        header=separator.header,
         encoding=encoding,
         separator=separator,
     )
@@ -183,16 +198,15 @@ def _parquet_sample(file: Path) -> TableSample:
     for group in groups[: parquet.num_row_groups]:
         batch = next(parquet.iter_batches(most, [group]), None)
         if batch is not None:
-            columns = [
-                [_as_text(value) for value in column.to_pylist()] for column in batch.columns
-            ]
+            columns = [map(_as_text, column.to_pylist()) for column in batch.columns]
             rows += zip(*columns, strict=True)
     whole = parquet.metadata.num_rows == len(rows)
     return TableSample(file=file, names=names, rows=tuple(rows), whole=whole)
 
 
 def _sheet_sample(file: Path) -> TableSample:
-    sheet = sheet_of(file, PLAIN, limits=Limits())
+    header = _header_of_sheet(file)
+    sheet = sheet_of(file, Dialect(header=header), limits=Limits())
     if not any(sheet.headers):
         raise DataError("its sheet is empty; its first row must name the columns")
     most = most_rows(len(sheet.headers))
@@ -205,16 +219,35 @@ def _sheet_sample(file: Path) -> TableSample:
     for row in sample:
         # Cells at the end of a row may be lacking, where they are empty.
         full = [*row, *[""] * (len(sheet.headers) - len(row))]
-        texts.append(tuple(_as_text(cell) for cell in full))
+        texts.append(tuple(map(_cell_text, full)))
     return TableSample(
-        file=file, names=sheet.headers, rows=tuple(texts), whole=len(sample) == len(rows)
+        file=file,
+        names=sheet.headers,
+        rows=tuple(texts),
+        whole=len(sample) == len(rows),
+        header=header,
     )
+
+
+def _header_of_sheet(file: Path) -> int:
+    """The row of a sheet that names the columns, from 1."""
+    rows = first_rows(file, HEADING_ROWS, limits=Limits())
+    return guess_header([list(map(text_of_cell, row)) for row in rows]) + 1
+
+
+def _cell_text(cell: Cell) -> str:
+    """A cell as readings will see it, but for midnight, which stands in cells with a day alone."""
+    if isinstance(cell, date):
+        return _as_text(cell)
+    return text_of_cell(cell)
 
 
 def _as_text(value: Any) -> str:
     """A value of a table with types, as a CSV file would have it."""
     if value is None or value != value:
         return ""
+    if isinstance(value, bool):
+        return str(value).lower()  # as Arrow writes it
     if isinstance(value, datetime) and value.time() == datetime.min.time():
         return value.date().isoformat()
     if isinstance(value, date):

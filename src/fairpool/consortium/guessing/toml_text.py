@@ -14,6 +14,8 @@ from fairpool.consortium.guessing.looks import SourceLook
 from fairpool.consortium.guessing.proposal import ColumnProposal, Proposal
 from fairpool.consortium.guessing.separators import WORDS
 from fairpool.errors import few, printable
+from fairpool.model_kinds.sparse_gp import INDUCING_POINTS
+from fairpool.realisation.disclosure import Exposure, most_weights
 from fairpool.report.words import as_percent
 
 WIDTH = 98
@@ -22,6 +24,9 @@ MOST_SECTIONS = 300
 
 MOST_NAMED = 30
 """So many columns or files are named in one comment."""
+
+INPUT_KINDS = ("number", "category", "date")
+"""Kinds of columns that a model learns from."""
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -36,7 +41,9 @@ MODEL = """\
 # All other settings, with explanations, are in the example of `fairpool init my-project`.
 [model]
 kind = "sparse_gp"
+"""
 
+REWARDS = """\
 [rewards]
 rho = "stable"
 """
@@ -92,7 +99,9 @@ def key_of(name: str) -> str:
     >>> print(key_of("rain_mm"), key_of("soil pH"))
     rain_mm "soil pH"
     """
-    return name if BARE_KEY.fullmatch(name) else text_of(name)
+    if BARE_KEY.fullmatch(name):
+        return name
+    return text_of(name)
 
 
 def list_of(values: Sequence[str]) -> str:
@@ -123,6 +132,9 @@ def write_page(proposal: Proposal, name: str) -> Page:
     _write_columns(page, proposal)
     page.blank()
     page.lines += MODEL.splitlines()
+    _write_inducing_points(page, proposal)
+    page.blank()
+    page.lines += REWARDS.splitlines()
     for source in proposal.others:
         page.blank()
         page.lines.append(f"[{source.name}]")
@@ -151,6 +163,8 @@ def reading_of(source: SourceLook) -> dict[str, str]:
         reading["encoding"] = text_of(source.encoding.name)
     if source.tokens:
         reading["missing"] = list_of(source.tokens)
+    if source.header > 1:
+        reading["header"] = str(source.header)
     return reading
 
 
@@ -167,8 +181,12 @@ def _common_reading(sources: Sequence[SourceLook]) -> dict[str, str]:
 
 
 def _write_columns(page: Page, proposal: Proposal) -> None:
-    asked = {match.column for match in proposal.matches if not match.certain}
-    open_names = {match.own for match in proposal.matches if not match.certain}
+    asked = set()
+    open_names = set()
+    for match in proposal.matches:
+        if not match.certain:
+            asked.add(match.column)
+            open_names.add(match.own)
     many = len(proposal.columns) > MOST_SECTIONS
     unused = []
     for column in proposal.columns:
@@ -230,8 +248,8 @@ def _write_column(page: Page, column: ColumnProposal, proposal: Proposal) -> Non
         page.question(f"{column.name}: nobody has a value; what is it?", 'role = "ignore"')
         return
     if column.kinds_differ:
-        kinds = [f"{own.guess.kind} at {source}" for source, own in column.holders.items()]
-        page.question(f"{column.name} seems to be {few(kinds, MOST_NAMED)}: which is it?")
+        kinds = few(column.kinds_in_words, MOST_NAMED)
+        page.question(f"{column.name} seems to be {kinds}: which is it?")
     why = ""
     for own in column.holders.values():
         if own.guess.kind == column.kind:
@@ -249,8 +267,19 @@ def _write_column(page: Page, column: ColumnProposal, proposal: Proposal) -> Non
         for own in column.holders.values():
             seen |= dict.fromkeys(own.guess.levels)
         page.lines.append(f"# levels = {list_of(sorted(seen))}")
+    for source, levels in column.other_levels().items():
+        page.question(
+            f"{column.name} at {source} has {few(list(levels), 5)}, which nobody else has; if it is"
+            " the same in other words, write it in the same words in all files"
+        )
     missing = column.missing()
-    if missing and column.kind in ("number", "category", "date"):
+    if column.empty_at and column.kind in ("number", "category", "date"):
+        page.question(
+            f"{column.name}: no value at {few(column.empty_at, MOST_NAMED)}; shall nobody's be"
+            " used?",
+            'role = "ignore"',
+        )
+    elif missing and column.kind in ("number", "category", "date"):
         page.question(
             f"{column.name}: {_shares(missing)} missing: shall values be filled in? (Or the rows be"
             ' left out: "drop".)',
@@ -281,7 +310,9 @@ def _shares(missing: Mapping[str, float]) -> str:
 
 
 def _percent(share: float) -> str:
-    return "under 1%" if share < 0.01 else as_percent(share)
+    if share < 0.01:
+        return "under 1%"
+    return as_percent(share)
 
 
 def _write_source(
@@ -303,7 +334,9 @@ def _write_source(
         )
     if source.doubtful_tokens:
         tokens = list_of([*source.tokens, *source.doubtful_tokens])
-        where = "" if not source.tokens else ", in place of the line above"
+        where = ""
+        if source.tokens:
+            where = ", in place of the line above"
         words = few([text_of(token) for token in source.doubtful_tokens])
         page.question(
             f"{source.name}: does {words} among numbers stand for a missing value?{where}",
@@ -322,6 +355,7 @@ def _reading_whys(source: SourceLook) -> dict[str, str]:
         whys["thousands"] = f"such as {source.notation.why}"
     if source.encoding is not None:
         whys["encoding"] = source.encoding.why
+    whys["header"] = "the first line with a name for every column; those above are not read"
     whys["missing"] = "beside the usual words; found among its values"
     return whys
 
@@ -356,3 +390,22 @@ def _own_columns(source: SourceLook, proposal: Proposal, page: Page) -> Iterator
                 f"{column.name}: {own.guess.why} (The other one is {', '.join(others)}.)",
                 f"{key} = {text_of(first)}",
             )
+
+
+def _write_inducing_points(page: Page, proposal: Proposal) -> None:
+    """Fewer inducing points than usual, where parties are too small for these."""
+    smallest = min(_rows_seen(party) for party in proposal.parties)
+    inputs = 0
+    for column in proposal.columns:
+        is_input = column.kind in INPUT_KINDS and column.name != proposal.target.name
+        inputs += is_input and not column.lacking
+    usual = Exposure(rows={}, releases={}, weights=INDUCING_POINTS, inputs=inputs, hidden=True)
+    most = most_weights(usual, smallest, len(proposal.parties) - 1)
+    if 0 < most < usual.weights:
+        why = f"from a larger model, rows of a party with {smallest} rows could be computed"
+        page.setting("inducing_points", str(most), why)
+
+
+def _rows_seen(party: SourceLook) -> int:
+    """How many rows of a party were looked at; it may have more."""
+    return max((column.rows for column in party.columns.values()), default=0)

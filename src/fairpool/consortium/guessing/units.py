@@ -10,11 +10,12 @@ differ: hot places from cold ones, large farms from small ones.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp, log
+from math import exp
 from statistics import median
 
+from fairpool.consortium.guessing.crowd import Crowd, in_logarithms
 from fairpool.consortium.guessing.places import Quartiles
 from fairpool.tables.units import Conversion, conversion
 
@@ -34,9 +35,6 @@ APART = 2.0
 APART_WITHOUT_UNIT = 1.5
 """Others whose medians lie further apart than this many of their spreads do not agree."""
 
-LIKE = 1.6
-"""A spread up to this many times larger or smaller than the others' is like theirs."""
-
 FORGOTTEN = {
     "length": (
         ("inch", "mm"),
@@ -51,6 +49,7 @@ FORGOTTEN = {
     ),
     "temperature": (("fahrenheit", "celsius"), ("kelvin", "celsius")),
     "mass": (("lb", "kg"), ("oz", "g"), ("g", "kg"), ("kg", "t")),
+    "share": (("fraction", "percent"),),
 }
 """Pairs of units that are taken for each other: the party's, then the others'."""
 
@@ -92,6 +91,9 @@ SUFFIXES = {
     "lb": "lb",
     "lbs": "lb",
     "oz": "oz",
+    "%": "percent",
+    "pct": "percent",
+    "percent": "percent",
 }
 """How names of columns end, and which unit that is."""
 
@@ -109,6 +111,7 @@ PLURALS = {
     "kg": "kilograms",
     "t": "tonnes",
     "celsius": "degrees Celsius",
+    "fraction": "fractions",
 }
 """Units as questions call them."""
 
@@ -198,17 +201,17 @@ def suspect_units(
         others = _others(party, judged, is_unit_known=bool(named.unit))
         if not others:
             continue
-        fitting = _fitting(place, others, named)
+        fitting = _fitting(place, Crowd.of(others), named)
         if fitting is None:
             continue
-        medians = [other.median for other in others]
+        medians = Crowd.of(others).medians
         suspicions.append(
             UnitSuspicion(
                 party=party,
                 column=column,
                 median=place.median,
-                lowest=min(medians),
-                highest=max(medians),
+                lowest=medians[0],
+                highest=medians[-1],
                 own=fitting.own,
                 unit=fitting.unit,
             )
@@ -263,7 +266,7 @@ class _Fit:
     unit: str
 
 
-def _fitting(own: Quartiles, others: Sequence[Quartiles], named: _Naming) -> _Fit | None:
+def _fitting(own: Quartiles, others: Crowd, named: _Naming) -> _Fit | None:
     """What explains that a party is off; None if it is not, or nothing does."""
     most_apart = 1.0
     if named.unit:
@@ -276,7 +279,7 @@ def _fitting(own: Quartiles, others: Sequence[Quartiles], named: _Naming) -> _Fi
     if gap < GAP:
         return None
     for own_unit, common in _candidates(named, is_wide=gap >= WIDE_GAP and len(others) > 1):
-        if brings_back(own, others, conversion(own_unit, common)):
+        if others.is_reached_by(own, conversion(own_unit, common)):
             return _Fit(own_unit, common)
     enough = 2 if named.dimension else 3
     if len(others) >= enough and gap >= WIDE_GAP and _is_scaled(own, others):
@@ -298,57 +301,35 @@ def _candidates(named: _Naming, *, is_wide: bool) -> list[tuple[str, str]]:
     return pairs
 
 
-def _apart(others: Sequence[Quartiles]) -> float:
+def _apart(others: Crowd) -> float:
     """How far others' medians lie apart, in what each of them spreads."""
-    if min(other.low for other in others) > 0:
-        others = [_in_logarithms(other) for other in others]
-    medians = [other.median for other in others]
-    return (max(medians) - min(medians)) / median(other.spread for other in others)
+    if others.low > 0:
+        others = others.in_logarithms()
+    return others.apart / others.typical_spread
 
 
-def _gap(own: Quartiles, others: Sequence[Quartiles]) -> float:
+def _gap(own: Quartiles, others: Crowd) -> float:
     """The gap between a party and the others, in what these spread and lie apart.
 
     On a logarithmic scale, too, if all are positive: there is no room below a small number.
     """
     gap = _plain_gap(own, others)
-    if min(place.low for place in (own, *others)) > 0:
-        logs = [_in_logarithms(other) for other in others]
-        gap = max(gap, _plain_gap(_in_logarithms(own), logs))
+    if min(own.low, others.low) > 0:
+        gap = max(gap, _plain_gap(in_logarithms(own), others.in_logarithms()))
     return gap
 
 
-def _plain_gap(own: Quartiles, others: Sequence[Quartiles]) -> float:
-    below = min(other.low for other in others) - own.high
-    above = own.low - max(other.high for other in others)
-    medians = [other.median for other in others]
-    apart = max(medians) - min(medians)
-    spread = median(other.spread for other in others)
-    return max(below, above) / (spread + apart)
+def _plain_gap(own: Quartiles, others: Crowd) -> float:
+    below = others.low - own.high
+    above = own.low - others.high
+    return max(below, above) / (others.typical_spread + others.apart)
 
 
-def _in_logarithms(place: Quartiles) -> Quartiles:
-    return Quartiles(
-        low=log(place.low), median=log(place.median), high=log(place.high), count=place.count
-    )
-
-
-def brings_back(own: Quartiles, others: Sequence[Quartiles], change: Conversion) -> bool:
-    """Whether a conversion brings a party to where the others are, with a spread like theirs."""
-    converted = own.converted(change.factor, change.offset)
-    medians = [other.median for other in others]
-    spreads = [other.spread for other in others]
-    margin = median(spreads) / 2
-    is_there = min(medians) - margin <= converted.median <= max(medians) + margin
-    is_alike = min(spreads) / LIKE <= converted.spread <= max(spreads) * LIKE
-    return is_there and is_alike
-
-
-def _is_scaled(own: Quartiles, others: Sequence[Quartiles]) -> bool:
+def _is_scaled(own: Quartiles, others: Crowd) -> bool:
     """Whether a party has values as the others do, but many times larger or smaller."""
-    if min(place.low for place in (own, *others)) <= 0:
+    if min(own.low, others.low) <= 0:
         return False
-    middle = _in_logarithms(own)
-    logs = [_in_logarithms(other) for other in others]
-    shift = middle.median - median(other.median for other in logs)
-    return exp(abs(shift)) >= FAR_OFF and brings_back(middle, logs, Conversion(1.0, -shift))
+    middle = in_logarithms(own)
+    logs = others.in_logarithms()
+    shift = middle.median - median(logs.medians)
+    return exp(abs(shift)) >= FAR_OFF and logs.is_reached_by(middle, Conversion(1.0, -shift))

@@ -1,0 +1,140 @@
+"""How much of what a party adds comes from rows where nobody else has data.
+
+Information gain pays most for rows that are far from all others, and nobody can say whether such
+rows are true: the others' data predict nothing there. They may be what makes a party valuable, or
+invented; the number tells how much has to be taken on trust.
+
+A row of party i cannot be checked where the others' data leave at least half of its latent
+variance:
+
+    v_k >= 1/2 k_k,    k_k a priori, v_k given the data of all others
+
+What comes from such rows is what everybody's data would be worth less without them, as a share of
+what the party adds to the others:
+
+    share = [v_N - v(N without these rows)] / [v_N - v_(N - i)]
+
+It lies between 0 and 1 (v is monotone), does not depend on the order of rows or parties, and gives
+what checkable and uncheckable rows tell twice to the checkable ones: it can be checked there.
+`docs/trust.md` shows what other bounds than half give.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpool.models import WeightPosterior
+from fairpool.parties import Party
+from fairpool.tables.arrays import FloatArray
+from fairpool.values import InformationGain
+
+LEFT_OPEN = 0.5
+"""Of a row's latent variance a priori: where the others' data leave so much, nobody can check it.
+
+In the example no honest row comes above 0.3; of rows invented far away most are above 0.5, and few
+above 0.9, since the model is smooth and the others' data reach far.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncheckable:
+    """What of a party's data has to be taken on trust.
+
+    Attributes:
+        rows: How many of its rows nobody else's data can check.
+        added: v_N - v_(N - i), what its data add to the others', in nats.
+        from_them: How much of that is lost without these rows, in nats.
+    """
+
+    rows: int
+    added: float
+    from_them: float
+
+    @property
+    def share(self) -> float:
+        """Of what the party adds, how much comes from these rows; 0 where it adds nothing."""
+        if self.added <= 0:
+            return 0.0
+        return float(np.clip(self.from_them / self.added, 0.0, 1.0))
+
+
+def uncheckable_information(
+    game: InformationGain, rows: Sequence[Party] | None = None
+) -> tuple[Uncheckable | None, ...]:
+    """Per party, how much of what it adds comes from rows where nobody else has data.
+
+    Args:
+        game: The values, with every party's data or summary.
+        rows: All rows of each party; by default the game's own.
+
+    Returns:
+        One record per party, in the parties' order; None where it has no rows or none that can be
+        looked at, and where nobody else has any.
+    """
+    findings: list[Uncheckable | None] = []
+    for i, party in enumerate(game.pool.rows if rows is None else rows):
+        if not len(party) or sum(game.rows) == game.rows[i]:
+            findings.append(None)
+            continue
+        others = game.posterior([j for j in range(game.n) if j != i])
+        noise = party.noise_of_rows(game.model.noise_variance)
+        _, variance = others.predict(party.X)
+        latent = variance - game.model.noise_variance
+        # A row of infinite noise tells nothing.
+        open_ = left_open(latent, game.model.prior_variance_at(party.X)) & np.isfinite(noise)
+        added = others.gain_from(party.X, noise)
+        checkable = others.gain_from(party.X[~open_], noise[~open_])
+        findings.append(
+            Uncheckable(rows=int(open_.sum()), added=added, from_them=added - checkable)
+        )
+    return tuple(findings)
+
+
+def left_open(latent: FloatArray, prior: FloatArray) -> NDArray[np.bool_]:
+    """Which rows [m] nobody can check.
+
+    Args:
+        latent: Latent variances given everybody else's data [m].
+        prior: Latent variances a priori [m]. A row without any tells nothing, and needs no check.
+    """
+    return np.asarray((latent >= LEFT_OPEN * prior) & (prior > 0))
+
+
+class OpenRows(NamedTuple):
+    """Sums over the rows of a party that nobody can check; those of several batches add up.
+
+    Attributes:
+        rows: How many there are.
+        gram: A^T A of their whitened features [d, d].
+    """
+
+    rows: int
+    gram: FloatArray
+
+    @classmethod
+    def of(cls, others: WeightPosterior, X: FloatArray, A: FloatArray) -> "OpenRows":
+        """Of some rows' inputs X [m, p] and whitened features A [m, d]."""
+        residual = others.model.residual_variance(X, A)
+        open_ = left_open(others.variance_of(A) + residual, np.einsum("ij,ij->i", A, A) + residual)
+        return cls(int(open_.sum()), A[open_].T @ A[open_])
+
+    def plus(self, more: "OpenRows") -> "OpenRows":
+        """Of both ones' rows."""
+        return OpenRows(self.rows + more.rows, self.gram + more.gram)
+
+    def uncheckable(
+        self, others: WeightPosterior, gram: FloatArray, noise_variance: float
+    ) -> Uncheckable:
+        """What has to be taken on trust.
+
+        Args:
+            others: The model trained on everybody else's data.
+            gram: A^T A of all rows of the party [d, d].
+            noise_variance: Of its labels.
+        """
+        added = others.gain_from_precision(gram / noise_variance)
+        checkable = others.gain_from_precision((gram - self.gram) / noise_variance)
+        return Uncheckable(rows=self.rows, added=added, from_them=added - checkable)

@@ -1,0 +1,179 @@
+"""From a model to games, and to what the labels say of each party: before anything is released.
+
+Here the parties' rows are summed up, all coalitions are valued, and the labels are judged. What is
+done about a party whose labels harm the others is the operator's choice, `[rewards] on_harm`.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fairpool.audit import Evidence, PartyEvidence, judge_evidence
+from fairpool.audit.evidence_notes import dispute_in_words, evidence_notes, harm_in_words
+from fairpool.compute.workers import Workers
+from fairpool.consortium.learning import Learning, learn
+from fairpool.consortium.preparation import leave_out
+from fairpool.consortium.statistics import summarise_files
+from fairpool.consortium.surveys import Survey
+from fairpool.errors import DataError
+from fairpool.model_kinds import KINDS
+from fairpool.models import WeightModel
+from fairpool.notes import Note
+from fairpool.parties import PartySummary
+from fairpool.tables.arrays import FloatArray
+from fairpool.values import EvidenceGain, InformationGain
+
+FEWEST_KEPT = 9
+"""From this many parties on, values are kept on disk until the run is done; fewer take no time."""
+
+SEED = 0
+"""Of labels that are drawn to compare the parties' with: they hide nothing, and a run that is
+repeated says the same.
+"""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LeftOut:
+    """A party whose data were left out, since its labels harm the others.
+
+    Attributes:
+        evidence: What was found.
+        survey: Its files.
+        rows: How many rows it sent.
+    """
+
+    evidence: PartyEvidence
+    survey: Survey
+    rows: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Judgement:
+    """What everybody's data are, and what the labels say of it.
+
+    Attributes:
+        learning: The model, learned without those who were left out.
+        summaries: Sums over every party's rows; none where values need the rows themselves.
+        game: The values.
+        evidence: What the labels say of each party.
+        left_out: Who was left out.
+        notes: What the operator should know of that.
+    """
+
+    learning: Learning
+    summaries: tuple[PartySummary, ...]
+    game: InformationGain
+    evidence: Evidence
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def kept(self) -> FloatArray | None:
+        """How much each party keeps of what a reward adds to its own data [n]; None: all.
+
+        Where the operator chose to discount: of a party that harms, its agreement over that of
+        honest labels.
+        """
+        rewards = self.learning.preparation.configuration.rewards
+        if rewards.on_harm != "discount" or not self.evidence.harmful:
+            return None
+        kept = np.ones(len(self.evidence.parties))
+        for i in self.evidence.harmful:
+            kept[i] = self.evidence.parties[i].share
+        return kept
+
+
+def judge(learning: Learning, workers: Workers) -> Judgement:
+    """Sum up everybody's rows, value all coalitions, and compare the labels with each other.
+
+    Where parties that harm are to be left out, everything is learned again without them, and the
+    others are judged again.
+
+    Args:
+        learning: From `learn`.
+        workers: Who sums up tables and values coalitions, who is told about it, and where values
+            are kept meanwhile.
+    """
+    left_out: list[LeftOut] = []
+    notes: list[Note] = []
+    while True:
+        judgement = _judge_once(learning, workers)
+        rewards = learning.preparation.configuration.rewards
+        notes += evidence_notes(judgement.evidence, rewards.on_harm)
+        if rewards.on_harm == "stop":
+            _refuse_harm(judgement.evidence)
+        harmful = judgement.evidence.harmful
+        if rewards.on_harm != "exclude" or not harmful:
+            return replace(judgement, left_out=tuple(left_out), notes=tuple(notes))
+        for i in harmful:
+            survey = learning.preparation.parties[i]
+            found = judgement.evidence.parties[i]
+            left_out.append(LeftOut(evidence=found, survey=survey, rows=judgement.game.rows[i]))
+        names = {judgement.evidence.parties[i].party for i in harmful}
+        learning = learn(leave_out(learning.preparation, names, workers), workers)
+
+
+def _judge_once(learning: Learning, workers: Workers) -> Judgement:
+    model = learning.built.model
+    kind = KINDS[learning.preparation.configuration.model.kind]
+    summaries: tuple[PartySummary, ...] = ()
+    if not kind.needs_rows:
+        assert isinstance(model, WeightModel)  # other models need rows
+        summaries = _summaries(learning, model, workers)
+    game = InformationGain(model, summaries or learning.parties)
+    evidence_game = EvidenceGain.of(game)
+    if game.enumerable:
+        # One factorisation of each coalition's matrix gives its value and its evidence.
+        evidence_game.values(valuers_of(workers, game.n))
+    rewards = learning.preparation.configuration.rewards
+    workers.progress("comparing labels")
+    evidence = judge_evidence(
+        evidence_game, level=rewards.false_alarms, rng=SEED, executor=without_checkpoint(workers)
+    )
+    return Judgement(
+        learning=learning,
+        summaries=summaries,
+        game=game,
+        evidence=evidence,
+        left_out=(),
+        notes=(),
+    )
+
+
+def valuers_of(workers: Workers, parties: int) -> Workers:
+    """The workers, who keep values on disk only where computing them takes longer than that."""
+    return workers if parties >= FEWEST_KEPT else without_checkpoint(workers)
+
+
+def without_checkpoint(workers: Workers) -> Workers:
+    """The same workers, who keep nothing on disk."""
+    return replace(workers, checkpoint=None)
+
+
+def _summaries(
+    learning: Learning, model: WeightModel, workers: Workers
+) -> tuple[PartySummary, ...]:
+    """Every party's sufficient statistics: of all its rows, not of the sample alone."""
+    preparation = learning.preparation
+    summaries = []
+    for party, survey in zip(learning.parties, preparation.parties, strict=True):
+        summary = summarise_files(
+            party.name,
+            survey.source,
+            encoding=preparation.encoding,
+            model=model,
+            expected=survey.contents,
+            workers=workers,
+        )
+        summaries.append(summary)
+    return tuple(summaries)
+
+
+def _refuse_harm(evidence: Evidence) -> None:
+    """Stop before anything is released, where labels do not agree."""
+    problems = [harm_in_words(evidence.parties[i]) for i in evidence.harmful]
+    if evidence.disputed:
+        problems.append(dispute_in_words(evidence))
+    if problems:
+        remedy = 'correct or leave out the data, or set [rewards] on_harm = "warn"'
+        raise DataError(*[f"{problem}; {remedy}" for problem in problems])
