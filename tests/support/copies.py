@@ -1,5 +1,7 @@
 """Honest tables of many kinds, and what may be done to copied rows."""
 
+from string import ascii_uppercase
+
 import numpy as np
 
 import fairpool as fp
@@ -79,6 +81,24 @@ def walk(rng):
     return path[:, :4], path[:, 4]
 
 
+def units_measured_again(rng):
+    units = np.repeat(rng.normal(size=(300, 4)), 10, axis=0)
+    measured = units + 0.003 * rng.normal(size=units.shape)
+    time = np.tile(np.arange(10.0), 300)
+    return np.column_stack([measured[:, :3], time]), measured[:, 3]
+
+
+def weather(rng):
+    days = np.arange(3000)
+    season = np.sin(2 * np.pi * days / 365)
+    temperature = 10 + 8 * season + 2 * rng.normal(size=3000)
+    rain = np.round(np.maximum(rng.gamma(0.3, 5, 3000) - 1, 0), 1)
+    humidity = np.round(70 - 10 * season + 5 * rng.normal(size=3000))
+    wind = np.round(5 * np.abs(rng.normal(size=3000)))
+    X = np.column_stack([np.round(temperature, 1), rain, humidity, wind])
+    return X, np.round(2 * temperature + 0.1 * rain + rng.normal(size=3000))
+
+
 HONEST = {
     "whole numbers": integers,
     "whole numbers with an exact sum": exact_sums,
@@ -94,23 +114,25 @@ HONEST = {
     "20 tight clusters": clusters,
     "skewed": skewed,
     "a random walk": walk,
+    "300 units, measured ten times with noise": units_measured_again,
+    "weather, rounded": weather,
 }
 """Kinds of tables in which rows agree by chance, or nearly."""
 
 
-def split(X, y, rng, how="random"):
-    """Three parties of the same size: at random, or sorted by the first column."""
+def split(X, y, rng, how="random", n=3):
+    """Parties of the same size: at random, or sorted by the first column."""
     order = rng.permutation(len(y))
     if how == "sorted":
         order = np.argsort(X[:, 0], kind="stable")
-    parts = zip("ABC", np.array_split(order, 3), strict=True)
+    parts = zip(ascii_uppercase[:n], np.array_split(order, n), strict=True)
     return [fp.Party(name, X[rows], y[rows]) for name, rows in parts]
 
 
-def honest_parties(kind, seed, how):
+def honest_parties(kind, seed, how="random", n=3):
     rng = np.random.default_rng(seed)
     X, y = HONEST[kind](rng)
-    return split(X, y, rng, how)
+    return split(X, y, rng, how, n)
 
 
 def altered(what):

@@ -83,7 +83,22 @@ def unlikely(
     return is_odd
 
 
-def dependent(votes: FloatArray) -> NDArray[np.bool_]:
-    """Which two parties share more cells than independent parties can [n, n]."""
-    own = np.sqrt(np.diag(votes) + 1.0)
-    return np.asarray(votes > EXCESS * 2.0 * np.outer(own, own))
+def dependent(votes: FloatArray, *, tests: int) -> NDArray[np.bool_]:
+    """Which two parties share more cells than independent parties can [n, n].
+
+    With votes x and y of each party's own pairs, independent parties have at most 2 sqrt(x y) of
+    pairs of both, which is at most half of all. Where neither has any, nothing explains the others.
+
+    Args:
+        votes: Of pairs of rows in one cell, the shares of each two parties; see `Occupied.votes`.
+        tests: How many numbers are looked at in all.
+    """
+    own = np.diag(votes)
+    root = np.sqrt(own + 1.0)
+    are_more = votes > EXCESS * 2.0 * np.outer(root, root)
+    both = own[:, None] + own[None, :]
+    some = are_more & (np.rint(both) > 0)
+    ab = np.rint(votes[some])
+    tail = binom.sf(ab - 1, ab + np.rint(both[some]), 0.5)
+    are_more[some] = tail < FALSE_ALARMS / tests
+    return np.asarray(are_more)

@@ -150,7 +150,8 @@ class _Hunt:
         is_settled = is_odd & (by_chance <= CLEAN * agreeing)
         if is_odd.any():
             collapsed = np.isin(np.arange(self.rows.n), list(self.repeating))
-            is_odd &= dependent(occupied.votes(collapsed)) | np.eye(self.rows.n, dtype=bool)
+            are_dependent = dependent(occupied.votes(collapsed), tests=self.tests)
+            is_odd &= are_dependent | np.eye(self.rows.n, dtype=bool)
         for i, j in np.argwhere(np.triu(is_odd)):
             suspicion = Suspicion(
                 first=int(i),

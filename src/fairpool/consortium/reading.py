@@ -15,6 +15,7 @@ So there are four readings for a model with weights, three of parties that are s
 kept where `share_inputs` is set, and two for an exact Gaussian process; public and test data are
 read twice. Every reading hashes its file, and must find what the first one found (see `contents`);
 a CSV file is never read for its hash alone.
+Where near copies are found, the files of their parties are read once more, to see what was altered.
 (Beside that, the text of a problem or an outlier reads a CSV file up to the line that it names, and
 where dates may be written in two orders, a reading looks ahead for one that tells.)
 """
