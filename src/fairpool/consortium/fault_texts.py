@@ -161,6 +161,9 @@ class _FileTexts:
                 label = _label_in_words(fault, columns)
                 wrong = f"{shown(fault.value)} is not {label}{more}"
                 return f"{where}: {wrong}; correct it (a target must be {label})"
+            case "long" if fault.column in columns.free_texts:
+                remedy = "shorten it, or raise text_length in [limits]"
+                return f"{where}: a text of {len(fault.value)} characters{more}; {remedy}"
             case "long":
                 length = f"{len(fault.value)} characters{more}"
                 what = f"is too long for a {_level_or_label(fault, columns)}"
@@ -286,6 +289,8 @@ def _wanted_type(fault: Fault, columns: Columns) -> str:
         return "dates"
     if fault.column in columns.numbers:
         return "numbers"
+    if fault.column in columns.free_texts:
+        return "text"
     if fault.column in columns.text_inputs:
         return "categories"
     return "text"

@@ -129,8 +129,8 @@ class Reading:
         threads: Whether columns are read in parallel; not where several pieces are.
         target: Which of the columns has labels, for errors; empty: none.
         rules: Of columns with values that stand for missing ones, in the file's own unit.
-        longest: Texts of a Parquet file with more characters than this are refused before they
-            fill memory: stored once, one may stand in millions of rows. None: any are read.
+        longest: Of some columns, texts of a Parquet file with more characters than this are
+            refused before they fill memory: stored once, one may stand in millions of rows.
         expansion: How many times larger than its packed file a text may be; None: any.
     """
 
@@ -142,7 +142,7 @@ class Reading:
     threads: bool = True
     target: str = ""
     rules: Mapping[str, Rules] = field(default_factory=dict)
-    longest: int | None = None
+    longest: Mapping[str, int] = field(default_factory=dict)
     expansion: float | None = None
     _rows: int = field(default=0, init=False)
     _sha256: str | None = field(default=None, init=False)
@@ -403,15 +403,16 @@ class Reading:
     def _refuse_texts(self, column: pa.DictionaryArray, name: str) -> None:
         """Refuse texts that are endless, or no text, naming the first row that has one."""
         texts = column.dictionary.cast(pa.binary())
-        if self.longest is not None:
+        longest = self.longest.get(name)
+        if longest is not None:
             # In bytes, of which a character has four at most; characters are counted later on.
-            most = BYTES_PER_CHARACTER * self.longest
+            most = BYTES_PER_CHARACTER * longest
             is_long = pc.greater(pc.binary_length(texts), most)
             if pc.any(is_long).as_py():
                 length = len(texts[pc.index(is_long, True).as_py()].as_py())
                 where = self._first_with(column, is_long, name)
                 raise DataError(
-                    f"{where}: a text of {length} bytes, and {self.longest} characters are allowed;"
+                    f"{where}: a text of {length} bytes, and {longest} characters are allowed;"
                     f" {free_text_remedy(is_target=name == self.target)}"
                 )
         try:

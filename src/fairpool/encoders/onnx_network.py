@@ -1,0 +1,145 @@
+"""A network in ONNX's format: a text is the network's own embedding, or the mean over its tokens.
+
+Texts go in one by one, and one thread computes: what a text becomes depends on nothing else than
+the text, to the last bit. In a batch, padding and other texts would change the last digits.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpool.encoders.folder import EncoderFiles
+from fairpool.encoders.pin import MOST_DIMENSIONS
+from fairpool.encoders.tokens import Tokens, missing_extra
+from fairpool.errors import EncoderError, cut, few
+from fairpool.tables.arrays import FloatArray
+
+IDS = "input_ids"
+INPUTS = (IDS, "attention_mask", "token_type_ids")
+"""What a network may ask for, as exports of transformers call it."""
+
+POOLED = "sentence_embedding"
+"""Of several outputs, the one that is wanted; otherwise the first."""
+
+SILENT = 4
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OnnxNetwork:
+    """A network that reads tokens.
+
+    Attributes:
+        tokens: How a text becomes tokens.
+        session: That of onnxruntime.
+        inputs: What the network asks for.
+        output: What is taken of what it gives.
+        dimensions: How many numbers it makes of a text.
+        where: The file, for errors.
+    """
+
+    tokens: Tokens
+    session: Any
+    inputs: tuple[str, ...]
+    output: str
+    dimensions: int
+    where: str
+
+    @classmethod
+    def of(cls, files: EncoderFiles) -> "OnnxNetwork":
+        """The encoder with these files, tried on a word."""
+        where = str(files.folder / "model.onnx")
+        tokens = Tokens.of(files)
+        session = _session(files.contents["model.onnx"], where)
+        inputs = tuple(entry.name for entry in session.get_inputs())
+        strange = [name for name in inputs if name not in INPUTS]
+        if strange or IDS not in inputs:
+            raise EncoderError(
+                f"{where}: it asks for {few(list(inputs)) or 'nothing'}; an encoder of texts asks"
+                f" for {', '.join(INPUTS)} or some of them"
+            )
+        outputs = [entry.name for entry in session.get_outputs()]
+        output = POOLED if POOLED in outputs else outputs[0]
+        dimensions = _pooled(_run(session, [0], output=output, where=where), where).shape[0]
+        if not 1 <= dimensions <= MOST_DIMENSIONS:
+            raise EncoderError(
+                f"{where}: it makes {dimensions} numbers of a text; 1 to {MOST_DIMENSIONS} are"
+                " allowed"
+            )
+        return cls(
+            tokens=tokens,
+            session=session,
+            inputs=inputs,
+            output=output,
+            dimensions=dimensions,
+            where=where,
+        )
+
+    def embed(self, text: str) -> FloatArray:
+        """What the network makes of a text [d]."""
+        ids = self.tokens.of_text(text, marks=True)
+        if not ids:
+            return np.zeros(self.dimensions)
+        embedding = _pooled(
+            _run(self.session, ids, output=self.output, where=self.where), self.where
+        )
+        if embedding.shape != (self.dimensions,):
+            raise EncoderError(
+                f"{self.where}: it makes {embedding.shape[0]} numbers of one text and"
+                f" {self.dimensions} of another; take another encoder"
+            )
+        return embedding
+
+
+def _session(content: bytes, where: str) -> Any:
+    """A session of one thread, from bytes: weights in other files, which no hash pins, are refused.
+
+    Operators that are not ONNX's own would need a library, and none is loaded.
+    """
+    try:
+        import onnxruntime
+    except ImportError:
+        raise missing_extra(f"the encoder {where}", "onnxruntime") from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = SILENT
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # its errors have no common class
+        what = cut(_first_line(error))
+        raise EncoderError(f"{where}: not a network that can be used ({what})") from None
+
+
+def _run(session: Any, ids: list[int], *, output: str, where: str) -> NDArray[Any]:
+    """The network's output for one text."""
+    row = np.array([ids], dtype=np.int64)
+    fed = {IDS: row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
+    asked = {entry.name: fed[entry.name] for entry in session.get_inputs()}
+    try:
+        (found,) = session.run([output], asked)
+    except Exception as error:
+        what = cut(_first_line(error))
+        raise EncoderError(f"{where}: the network fails on a text ({what})") from None
+    return np.asarray(found)
+
+
+def _pooled(found: NDArray[Any], where: str) -> FloatArray:
+    """The embedding of one text [d]: as it is, or the mean over tokens."""
+    is_number = np.issubdtype(found.dtype, np.floating)
+    if not is_number or found.ndim not in (2, 3) or len(found) != 1:
+        raise EncoderError(
+            f"{where}: it gives {found.dtype} of shape {found.shape} for one text; it must give"
+            " (1, d) or (1, tokens, d) floating numbers"
+        )
+    vectors = found[0].astype(np.float64)
+    if found.ndim == 3:
+        vectors = vectors.mean(axis=0)
+    if not np.isfinite(vectors).all():
+        raise EncoderError(f"{where}: it gives values that are not finite; take another encoder")
+    return np.asarray(vectors)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0]
