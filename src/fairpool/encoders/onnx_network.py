@@ -4,6 +4,7 @@ Texts go in one by one, and one thread computes: what a text becomes depends on 
 the text, to the last bit. In a batch, padding and other texts would change the last digits.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,13 @@ POOLED = "sentence_embedding"
 """Of several outputs, the one that is wanted; otherwise the first."""
 
 SILENT = 4
+
+ELSEWHERE = re.compile(rb"(?:\x08|\x88\x80*\x00)location")
+"""How a tensor says that its numbers lie in another file: the key "location", behind its length.
+
+No conforming file can say it otherwise. onnxruntime would look for that file in the folder in which
+the program happens to run.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,7 +101,7 @@ class OnnxNetwork:
 
 
 def _session(content: bytes, where: str) -> Any:
-    """A session of one thread, from bytes: weights in other files, which no hash pins, are refused.
+    """A session of one thread; weights in other files, which no hash pins, are refused.
 
     Operators that are not ONNX's own would need a library, and none is loaded.
     """
@@ -101,6 +109,11 @@ def _session(content: bytes, where: str) -> Any:
         import onnxruntime
     except ImportError:
         raise missing_extra(f"the encoder {where}", "onnxruntime") from None
+    if ELSEWHERE.search(content):
+        raise EncoderError(
+            f"{where}: some of its weights lie in another file, which no hash would pin; export it"
+            " as a single file"
+        )
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
