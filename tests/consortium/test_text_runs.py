@@ -186,6 +186,15 @@ def test_the_file_holds_the_hash_and_no_weights(tmp_path):
     assert rows not in content
 
 
+def test_a_text_is_one_thing_to_guess_however_many_numbers_it_becomes(tmp_path):
+    folder = noted(tmp_path)
+    pa.csv.write_csv(notes(12, 1), folder / "p1.csv")
+    (error,) = errors_of("check", folder)
+    # max(10, 3 d T / (p + 1)), where p counts columns and d counts features and a bias.
+    assert 'party "Party 1" has 12 distinct row(s), and needs 20:' in error
+    assert "a model of 10 weights on 2 inputs" in error
+
+
 # Missing texts
 
 
@@ -224,6 +233,12 @@ def test_texts_may_have_lines_and_be_long_but_not_endless(tmp_path):
     (error,) = errors_of("check", folder)
     assert "a text of 100015 characters; shorten it, or raise text_length in" in error
     assert "soil soil" not in error
+    texts[3] = 100_000 * " soil"
+    pa.parquet.write_table(table.set_column(1, "note", pa.array(texts)), folder / "p1.parquet")
+    (error,) = errors_of("check", folder)
+    assert "500000 bytes, and 100000 characters are allowed; shorten it, or raise text" in error
+    texts[3] = "good\nwheat\t\x1b[2J" + 20_000 * " soil"
+    pa.parquet.write_table(table.set_column(1, "note", pa.array(texts)), folder / "p1.parquet")
     text = (folder / "collaboration.toml").read_text()
     (folder / "collaboration.toml").write_text(f"{text}[limits]\ntext_length = 200_000\n")
     check = fairpool("check", folder)

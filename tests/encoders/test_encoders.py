@@ -11,6 +11,7 @@ import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model2vec import StaticModel
 from onnx import TensorProto, helper
 from tokenizers import Tokenizer, models
 
@@ -65,6 +66,15 @@ def test_static_embeddings_are_the_mean_of_known_words_at_one_length(encoders):
     assert found == pytest.approx(np.array(expected), abs=1e-12)
     assert not found[-1].any()
     assert np.square(found[:-1]).mean(axis=1) == pytest.approx(1)
+
+
+def test_what_model2vec_writes_is_read_as_model2vec_reads_it(tmp_path):
+    made = StaticModel(word_vectors(), tokenizer(), normalize=True)
+    made.save_pretrained(tmp_path)
+    texts = [*TEXTS, 400 * "good bad soil "]
+    found = open_encoder(read_folder(tmp_path)).embed(texts)
+    # It computes in single precision.
+    assert found / np.sqrt(8) == pytest.approx(made.encode(texts), abs=1e-6)
 
 
 def test_a_network_gives_the_mean_over_its_tokens(encoders):
@@ -252,6 +262,18 @@ def test_a_tokenizer_without_words_is_refused(tmp_path):
     Tokenizer(models.WordLevel({}, unk_token="[UNK]")).save(str(folder / "tokenizer.json"))
     with pytest.raises(EncoderError, match="0 words, and 1 to 4194304 are allowed"):
         opened(folder)
+
+
+def test_a_tokenizer_that_fails_on_some_texts_is_refused_there(tmp_path):
+    folder = static_encoder(tmp_path)
+    by_word = {word: k for k, word in enumerate(["good", "bad"])}
+    Tokenizer(models.WordLevel(by_word, unk_token="[UNK]")).save(str(folder / "tokenizer.json"))
+    encoder = opened(folder)
+    assert encoder.embed(["good"]).any()
+    with pytest.raises(
+        EncoderError, match=r"tokenizer\.json: it fails on a text \(WordLevel error"
+    ):
+        encoder.embed(["soil"])
 
 
 def test_folders_that_are_no_encoders_are_refused(tmp_path):

@@ -11,7 +11,7 @@ from fairpool.consortium.date_forms import ambiguous_text
 from fairpool.consortium.faults import KINDS, Columns, Fault, Faults
 from fairpool.consortium.heads import ENCODING_REMEDY, headers_of
 from fairpool.consortium.problems import Problem, Severity, worst_first
-from fairpool.consortium.reading import free_text_remedy
+from fairpool.consortium.reading import LONG_TEXT_REMEDY, free_text_remedy
 from fairpool.consortium.tables import is_workbook
 from fairpool.errors import cut, few, shown
 from fairpool.tables.arrays import LARGEST
@@ -162,8 +162,8 @@ class _FileTexts:
                 wrong = f"{shown(fault.value)} is not {label}{more}"
                 return f"{where}: {wrong}; correct it (a target must be {label})"
             case "long" if fault.column in columns.free_texts:
-                remedy = "shorten it, or raise text_length in [limits]"
-                return f"{where}: a text of {len(fault.value)} characters{more}; {remedy}"
+                length = f"{len(fault.value)} characters{more}"
+                return f"{where}: a text of {length}; {LONG_TEXT_REMEDY}"
             case "long":
                 length = f"{len(fault.value)} characters{more}"
                 what = f"is too long for a {_level_or_label(fault, columns)}"

@@ -100,6 +100,7 @@ def _look(task: _Task, piece: Piece) -> _Look:
         target=task.columns.target_name,
         rules=task.columns.rules,
         longest=_longest(task),
+        free_texts=task.columns.free_texts,
         expansion=None if task.limits is None else task.limits.expansion,
     )
     try:

@@ -131,6 +131,7 @@ class Reading:
         rules: Of columns with values that stand for missing ones, in the file's own unit.
         longest: Of some columns, texts of a Parquet file with more characters than this are
             refused before they fill memory: stored once, one may stand in millions of rows.
+        free_texts: Those of the texts that an encoder reads.
         expansion: How many times larger than its packed file a text may be; None: any.
     """
 
@@ -143,6 +144,7 @@ class Reading:
     target: str = ""
     rules: Mapping[str, Rules] = field(default_factory=dict)
     longest: Mapping[str, int] = field(default_factory=dict)
+    free_texts: Sequence[str] = ()
     expansion: float | None = None
     _rows: int = field(default=0, init=False)
     _sha256: str | None = field(default=None, init=False)
@@ -411,9 +413,12 @@ class Reading:
             if pc.any(is_long).as_py():
                 length = len(texts[pc.index(is_long, True).as_py()].as_py())
                 where = self._first_with(column, is_long, name)
+                remedy = free_text_remedy(is_target=name == self.target)
+                if name in self.free_texts:
+                    remedy = LONG_TEXT_REMEDY
                 raise DataError(
                     f"{where}: a text of {length} bytes, and {longest} characters are allowed;"
-                    f" {free_text_remedy(is_target=name == self.target)}"
+                    f" {remedy}"
                 )
         try:
             texts.cast(pa.string())  # only this looks whether it is UTF-8
@@ -426,6 +431,10 @@ class Reading:
         """Where the first row with one of the marked texts is."""
         is_such = marked.take(column.indices)
         return self._described(name, int(pc.index(is_such, True).as_py()))
+
+
+LONG_TEXT_REMEDY = "shorten it, or raise text_length in [limits]"
+"""What to do about a text that is too long for an encoder."""
 
 
 def free_text_remedy(*, is_target: bool) -> str:

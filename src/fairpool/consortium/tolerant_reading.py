@@ -80,6 +80,7 @@ def _read(
         reading = _read_parquet(piece, wanted, faults)
         reading.target = columns.target_name
         reading.longest = longest or {}
+        reading.free_texts = columns.free_texts
         try:
             yield from reading
         except DataError as error:

@@ -32,10 +32,12 @@ class Tokens:
     Attributes:
         tokenizer: That of the package tokenizers.
         most: So many tokens of a text count.
+        where: The file, for errors.
     """
 
     tokenizer: Any
     most: int
+    where: str
 
     @classmethod
     def of(cls, files: EncoderFiles, most: int | None = None) -> "Tokens":
@@ -65,7 +67,7 @@ class Tokens:
         most = max(1, min(most, LARGEST_LIMIT))
         tokenizer.no_padding()
         tokenizer.enable_truncation(most)
-        return cls(tokenizer=tokenizer, most=most)
+        return cls(tokenizer=tokenizer, most=most, where=str(where))
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -105,7 +107,11 @@ class Tokens:
             text: Any.
             marks: Whether those that mark beginning and end are among them.
         """
-        encoding = self.tokenizer.encode(text[: self.longest], add_special_tokens=marks)
+        try:
+            encoding = self.tokenizer.encode(text[: self.longest], add_special_tokens=marks)
+        except Exception as error:  # such as a word that is not known, where nothing stands for it
+            what = cut(str(error))
+            raise EncoderError(f"{self.where}: it fails on a text ({what})") from None
         return list(encoding.ids)
 
     def text_of(self, token: int) -> str:
