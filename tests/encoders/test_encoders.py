@@ -352,6 +352,12 @@ NETWORKS = {
         ),
         "it asks for input_ids, pixels; an encoder of texts asks for input_ids",
     ),
+    "no text for a name": (
+        lambda: onnx_bytes([gather("nämé")], ["nämé"], tensors=[weights()]).replace(
+            b"\xc3", b"\xff"
+        ),
+        "not a network that can be used|has a name that is no text",
+    ),
     "whole numbers": (
         lambda: onnx_bytes([helper.make_node("Shape", ["input_ids"], ["out"])], ["out"]),
         "not a network that can be used|it gives int64 of shape",

@@ -5,7 +5,9 @@ the text, to the last bit. In a batch, padding and other texts would change the 
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,9 @@ POOLED = "sentence_embedding"
 """Of several outputs, the one that is wanted; otherwise the first."""
 
 SILENT = 4
+
+REMEMBERED_BYTES = 1 << 27
+"""So much memory is spent on what the last texts became."""
 
 ELSEWHERE = re.compile(rb"(?:\x08|\x88\x80*\x00)location")
 """How a tensor says that its numbers lie in another file: the key "location", behind its length.
@@ -60,44 +65,64 @@ class OnnxNetwork:
         where = str(files.folder / "model.onnx")
         tokens = Tokens.of(files)
         session = _session(files.contents["model.onnx"], where)
-        inputs = tuple(entry.name for entry in session.get_inputs())
+        inputs = _names(session.get_inputs(), where)
         strange = [name for name in inputs if name not in INPUTS]
         if strange or IDS not in inputs:
+            asked = few([cut(name) for name in inputs]) or "nothing"
             raise EncoderError(
-                f"{where}: it asks for {few(list(inputs)) or 'nothing'}; an encoder of texts asks"
-                f" for {', '.join(INPUTS)} or some of them"
+                f"{where}: it asks for {asked}; an encoder of texts asks for {', '.join(INPUTS)} or"
+                " some of them"
             )
-        outputs = [entry.name for entry in session.get_outputs()]
+        outputs = _names(session.get_outputs(), where)
         output = POOLED if POOLED in outputs else outputs[0]
-        dimensions = _pooled(_run(session, [0], output=output, where=where), where).shape[0]
+        network = cls(
+            tokens=tokens,
+            session=session,
+            inputs=inputs,
+            output=output,
+            dimensions=1,  # not known yet
+            where=where,
+        )
+        dimensions = len(network.of_tokens([0]))
         if not 1 <= dimensions <= MOST_DIMENSIONS:
             raise EncoderError(
                 f"{where}: it makes {dimensions} numbers of a text; 1 to {MOST_DIMENSIONS} are"
                 " allowed"
             )
-        return cls(
-            tokens=tokens,
-            session=session,
-            inputs=inputs,
-            output=output,
-            dimensions=dimensions,
-            where=where,
-        )
+        return replace(network, dimensions=dimensions)
 
     def embed(self, text: str) -> FloatArray:
         """What the network makes of a text [d]."""
+        return self._remembered(text[: self.tokens.longest])
+
+    @cached_property
+    def _remembered(self) -> Callable[[str], FloatArray]:
+        """The same with a memory: a run reads every table several times, and a network is slow."""
+        return lru_cache(maxsize=REMEMBERED_BYTES // (8 * self.dimensions))(self._computed)
+
+    def _computed(self, text: str) -> FloatArray:
         ids = self.tokens.of_text(text, marks=True)
         if not ids:
             return np.zeros(self.dimensions)
-        embedding = _pooled(
-            _run(self.session, ids, output=self.output, where=self.where), self.where
-        )
+        embedding = self.of_tokens(ids)
         if embedding.shape != (self.dimensions,):
             raise EncoderError(
                 f"{self.where}: it makes {embedding.shape[0]} numbers of one text and"
                 f" {self.dimensions} of another; take another encoder"
             )
         return embedding
+
+    def of_tokens(self, ids: list[int]) -> FloatArray:
+        """What the network makes of some tokens."""
+        row = np.array([ids], dtype=np.int64)
+        fed = {IDS: row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
+        asked = {name: fed[name] for name in self.inputs}
+        try:
+            (found,) = self.session.run([self.output], asked)
+        except Exception as error:
+            what = cut(_first_line(error))
+            raise EncoderError(f"{self.where}: the network fails on a text ({what})") from None
+        return _pooled(np.asarray(found), self.where)
 
 
 def _session(content: bytes, where: str) -> Any:
@@ -119,23 +144,23 @@ def _session(content: bytes, where: str) -> Any:
     options.inter_op_num_threads = 1
     options.log_severity_level = SILENT
     try:
-        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(
+            content,
+            options,
+            providers=["CPUExecutionProvider"],
+            enable_fallback=0,  # with it, errors are printed
+        )
     except Exception as error:  # its errors have no common class
         what = cut(_first_line(error))
         raise EncoderError(f"{where}: not a network that can be used ({what})") from None
 
 
-def _run(session: Any, ids: list[int], *, output: str, where: str) -> NDArray[Any]:
-    """The network's output for one text."""
-    row = np.array([ids], dtype=np.int64)
-    fed = {IDS: row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
-    asked = {entry.name: fed[entry.name] for entry in session.get_inputs()}
+def _names(entries: Sequence[Any], where: str) -> tuple[str, ...]:
+    """What inputs or outputs are called."""
     try:
-        (found,) = session.run([output], asked)
-    except Exception as error:
-        what = cut(_first_line(error))
-        raise EncoderError(f"{where}: the network fails on a text ({what})") from None
-    return np.asarray(found)
+        return tuple(entry.name for entry in entries)
+    except UnicodeDecodeError:
+        raise EncoderError(f"{where}: an input or output has a name that is no text") from None
 
 
 def _pooled(found: NDArray[Any], where: str) -> FloatArray:
