@@ -193,6 +193,10 @@ def test_a_text_is_one_thing_to_guess_however_many_numbers_it_becomes(tmp_path):
     # max(10, 3 d T / (p + 1)), where p counts columns and d counts features and a bias.
     assert 'party "Party 1" has 12 distinct row(s), and needs 20:' in error
     assert "a model of 10 weights on 2 inputs" in error
+    pa.csv.write_csv(notes(60, 1), folder / "p1.csv")
+    written_run(folder, folder / "result")
+    letter = (folder / "result/parties/Party-1/letter.html").read_text()
+    assert "With fewer than 20 distinct rows and 2 models together" in letter
 
 
 # Missing texts

@@ -380,6 +380,14 @@ NETWORKS = {
         ),
         r"it gives float32 of shape \(23, 8\) for one text",
     ),
+    "endless": (
+        lambda: onnx_bytes(
+            [helper.make_node("ConstantOfShape", ["shape"], ["out"])],
+            ["out"],
+            tensors=[onnx.numpy_helper.from_array(np.array([1, 1 << 60]), "shape")],
+        ),
+        "the network fails on a text|not a network that can be used",
+    ),
     "foreign operator": (
         lambda: onnx_bytes(
             [helper.make_node("Run", ["input_ids"], ["out"], domain="evil")], ["out"]

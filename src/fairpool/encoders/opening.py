@@ -79,7 +79,7 @@ def open_encoder(files: EncoderFiles) -> OpenEncoder:
     encoder = _encoder_of(files)
     name = files.folder.absolute().name
     pin = EncoderPin(name=name, sha256=files.sha256, dimensions=encoder.dimensions)
-    return OpenEncoder(folder=files.folder, pin=pin)
+    return OpenEncoder(folder=files.folder.absolute(), pin=pin)
 
 
 def _encoder_of(files: EncoderFiles) -> Encoder:

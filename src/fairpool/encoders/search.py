@@ -31,7 +31,7 @@ def find_encoder(pin: EncoderPin, place: Path) -> OpenEncoder:
         except EncoderError:
             continue  # whatever it is, it is not the one
         if files.sha256 == pin.sha256:
-            return OpenEncoder(folder=folder, pin=pin)
+            return OpenEncoder(folder=folder.absolute(), pin=pin)
         others.append(f"{folder} has {files.sha256}")
     found = "there is no encoder"
     if others:
