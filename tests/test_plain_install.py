@@ -8,6 +8,7 @@ import csv
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import venv
@@ -23,10 +24,13 @@ ONLY_FOR_THE_TESTS = {
     "coverage",
     "distributed",
     "hypothesis",
+    "model2vec",
+    "onnxruntime",
     "pandas",
     "polars",
     "pytest",
     "selenium",
+    "tokenizers",
 }
 
 
@@ -172,6 +176,21 @@ def test_what_needs_an_extra_says_which(installation, demo):
         done.stderr
         == "error: --cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'\n"
     )
+
+
+def test_texts_need_an_extra_and_say_which(installation, demo):
+    folder = installation.work / "texts"
+    shutil.copytree(demo[1], folder, ignore=shutil.ignore_patterns("result"))
+    encoder = folder / "encoder"
+    encoder.mkdir()
+    for name in ("model.safetensors", "tokenizer.json"):
+        (encoder / name).write_bytes(b"{}")
+    with (folder / "collaboration.toml").open("a") as file:
+        file.write('[columns.bp]\nencoder = "encoder"\n')
+    done = installation.run("fairpool", "check", folder, "--quiet")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: [columns.bp]: the encoder ")
+    assert "needs tokenizers; install it: pip install 'fairpool[encoders]'\n" in done.stderr
 
 
 def test_the_library(installation):

@@ -1,13 +1,15 @@
 """How a table becomes X and y, fixed before any data is valued."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairpool.columns import COLUMNS, CategoryColumn, Column, Rules
+from fairpool.columns.text import with_encoders
 from fairpool.errors import DataError
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
@@ -56,6 +58,19 @@ class TableEncoding:
     def categories(self) -> tuple[str, ...]:
         """The input columns to be read as text."""
         return self._read_as("text")
+
+    @property
+    def free_texts(self) -> tuple[str, ...]:
+        """Those of them whose texts may be anything."""
+        return tuple(c.name for c in self.columns if COLUMNS[c.kind].is_free_text)
+
+    def with_encoders(self, place: Path | None) -> "TableEncoding":
+        """The same, knowing where the encoders of its texts are.
+
+        Args:
+            place: Where to look for them: see `fairpool.encoders.find_encoder`; None: nowhere.
+        """
+        return replace(self, columns=with_encoders(self.columns, place))
 
     def _read_as(self, *types: str) -> tuple[str, ...]:
         return tuple(c.name for c in self.columns if COLUMNS[c.kind].read_as in types)
@@ -176,7 +191,7 @@ def _refuse_unusable(column: Column, values: pa.ChunkedArray) -> None:
 def without_tokens(table: pa.Table, rules: Mapping[str, Rules]) -> pa.Table:
     """A table with nulls in place of values that stand for missing ones."""
     for place, name in enumerate(table.column_names):
-        if name in rules and rules[name].tokens:
+        if name in rules and rules[name].has_tokens:
             table = table.set_column(place, name, rules[name].without_tokens(table[name]))
     return table
 

@@ -128,6 +128,10 @@ class RewardFileError(FairpoolError):
     """A reward file cannot be written or read."""
 
 
+class EncoderError(FairpoolError):
+    """An encoder of texts cannot be used: its folder, its files, or what it makes of texts."""
+
+
 class ClusterError(FairpoolError):
     """Workers on other machines cannot be reached, or are gone."""
 

@@ -68,7 +68,9 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
     given = {key for key, value in values.items() if isinstance(value, dict)}
     sections = {"model", "public", "test", "rewards", "valuation", "limits", "reading", "columns"}
     assert given == {"categorical", *sections}
-    assert found.columns["bmi"].model_fields_set == {*ColumnSection.model_fields} - {"levels"}
+    of_numbers = found.columns["bmi"].model_fields_set
+    of_texts = found.columns["note"].model_fields_set
+    assert of_numbers | of_texts == {*ColumnSection.model_fields} - {"levels"}
     for name in ("model", "rewards", "valuation", "limits"):
         assert getattr(found, name).model_fields_set == set(type(getattr(found, name)).model_fields)
     assert found.valuation.contributions == "shapley"

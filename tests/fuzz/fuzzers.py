@@ -23,10 +23,12 @@ import safetensors.numpy
 
 import fairpool as fp
 from fairpool.compute.checkpoint import Checkpoint
+from fairpool.encoders import read_folder
 from fairpool.errors import FairpoolError
 from fairpool.realisation import reward_file
 from tests.fuzz.mutations import HOSTILE_NUMBERS, HOSTILE_TEXTS, damaged, with_other_values
 from tests.support.dialects import packed, text_file, workbook
+from tests.support.encoders import MAKERS, noted
 from tests.support.examples import MODELS as MODELS_OF_LIBRARY
 from tests.support.examples import make_parties
 from tests.support.projects import MODELS, fairpool, project, table, written_run
@@ -198,7 +200,21 @@ def checkpoints(folder: Path, rng: random.Random) -> None:
         np.testing.assert_array_equal(again, values)
 
 
+def encoder_files(folder: Path, rng: random.Random) -> None:
+    """Damaged bytes of an encoder's file, which the configuration pins as it is."""
+    noted(folder, encoder=rng.choice([*MAKERS]))
+    encoder = folder / "encoders/mini"
+    configuration = folder / "collaboration.toml"
+    before = read_folder(encoder).sha256
+    file = rng.choice(sorted(encoder.iterdir()))
+    file.write_bytes(damaged(file.read_bytes(), rng))
+    after = read_folder(encoder).sha256
+    configuration.write_text(configuration.read_text().replace(before, after))
+    judge_project(folder, rng)
+
+
 FUZZERS = (
+    encoder_files,
     configuration_bytes,
     configuration_values,
     csv_bytes,

@@ -12,6 +12,14 @@ Cluster = Annotated[
     str | None,
     typer.Option(help="A Dask scheduler's address, to use its workers.", metavar="TCP://HOST:PORT"),
 ]
+Encoders = Annotated[
+    Path | None,
+    typer.Option(
+        help="The folder of the encoder that the model's texts need, or a folder of such folders."
+        " Default: beside the reward file.",
+        show_default=False,
+    ),
+]
 Folder = Annotated[
     Path,
     typer.Argument(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairpool.cli.options import Json, Quiet
+from fairpool.cli.options import Encoders, Json, Quiet
 from fairpool.cli.screen import screen
 
 
@@ -31,6 +31,7 @@ def predict(
             " Parquet file.",
         ),
     ] = False,
+    encoders: Encoders = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -53,7 +54,9 @@ def predict(
                 )
             refuse_own_files(out, reward, data)
         with show.progress() as progress:
-            predictions = predict_file(reward, data, progress, as_agreed=as_agreed)
+            predictions = predict_file(
+                reward, data, progress, as_agreed=as_agreed, encoders=encoders
+            )
         if out is not None:
             write_atomically(out, as_csv(predictions).encode(), mode=READABLE)
         show.warn(predictions.notes)

@@ -35,6 +35,9 @@ MOST_OWNERS = 24
 SHOWN_LEVELS = 6
 """So many levels of a column are shown."""
 
+SHOWN_FEATURES = 20
+"""So many of the model's inputs that are made of one column are shown."""
+
 
 @dataclass(frozen=True)
 class Screen:
@@ -231,7 +234,9 @@ def show_preparation(show: Screen, preparation: "Preparation", rows: dict[str, i
     """What a run would work on."""
     for name, count in rows.items():
         show.say(f"{name}: {count} rows")
-    features = ", ".join(preparation.encoding.features)
+    # Of a text there are as many as its encoder has dimensions.
+    columns = preparation.encoding.columns
+    features = ", ".join(few(column.features, SHOWN_FEATURES) for column in columns)
     show.say(f"features: {features}; target: {preparation.encoding.target.name}")
     for warning in preparation.warnings:
         show.say(f"Warning: {warning}")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fairpool.cli.options import Json, Quiet
+from fairpool.cli.options import Encoders, Json, Quiet
 from fairpool.cli.screen import Screen, screen
 from fairpool.errors import DataError
 
@@ -51,6 +51,7 @@ def update(
             " Parquet file.",
         ),
     ] = False,
+    encoders: Encoders = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -79,6 +80,7 @@ def update(
                 add=add,
                 corrected=corrected,
                 as_agreed=as_agreed,
+                encoders=encoders,
                 progress=progress,
             )
         # Whatever the file held of others, its owner had it before.

@@ -8,6 +8,7 @@ from fairpool.columns.date import DATE, DateColumn
 from fairpool.columns.kind import ColumnKind, Declared, SeenColumn, SeenValues
 from fairpool.columns.number import NUMBER, NumberColumn
 from fairpool.columns.rules import Bounds, Rules
+from fairpool.columns.text import TEXT, TextColumn
 from fairpool.errors import RewardFileError, shown
 from fairpool.stored import text
 
@@ -15,6 +16,7 @@ COLUMNS: dict[str, ColumnKind] = {
     "number": NUMBER,
     "category": CATEGORY,
     "date": DATE,
+    "text": TEXT,
 }
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Rules",
     "SeenColumn",
     "SeenValues",
+    "TextColumn",
     "column_of",
 ]
 

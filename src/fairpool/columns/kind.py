@@ -12,6 +12,7 @@ import numpy as np
 
 from fairpool.columns.column import Column
 from fairpool.columns.rules import Rules
+from fairpool.encoders import OpenEncoder
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.moments import Moments
 
@@ -24,11 +25,13 @@ class Declared:
         name: The column.
         rules: What is done to its values.
         levels: Of a category, all that there are; None: they are learned.
+        encoder: Of free text, what makes numbers of it.
     """
 
     name: str
     rules: Rules
     levels: tuple[str, ...] | None = None
+    encoder: OpenEncoder | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,6 +104,7 @@ class ColumnKind:
         fix: The column with its encoding; a `ConfigurationError` where nothing can be learned.
         decode: The column with some entries of a reward file, all of them checked.
         keys: What [columns.NAME] may say of it beside its kind, unit, role and missing values.
+        is_free_text: Whether its texts may be anything: no levels are counted, and none is shown.
     """
 
     name: str
@@ -108,3 +112,4 @@ class ColumnKind:
     fix: Callable[[Declared, SeenColumn], Column]
     decode: Callable[[dict[str, Any]], Column]
     keys: tuple[str, ...]
+    is_free_text: bool = False

@@ -78,6 +78,7 @@ class Rules:
         clips: Whether values outside are moved to the nearer end; otherwise they are refused.
         log: Whether the model sees logarithms.
         missing: "error", "drop" or "impute".
+        blanks: Whether a text of nothing but blanks is missing, as free text is.
     """
 
     tokens: tuple[str, ...] = ()
@@ -85,11 +86,17 @@ class Rules:
     clips: bool = False
     log: bool = False
     missing: str = "error"
+    blanks: bool = False
 
     @property
     def imputes(self) -> bool:
         """Whether rows that lack a value are complete all the same."""
         return self.missing == "impute"
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether some values stand for missing ones."""
+        return self.blanks or bool(self.tokens)
 
     @property
     def takes_all(self) -> bool:
@@ -107,6 +114,8 @@ class Rules:
 
     def without_tokens(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """A column with nulls in place of the values that stand for missing ones."""
+        if self.blanks:
+            column = without_blanks(column)
         if not self.tokens:
             return column
         if pa.types.is_floating(column.type):
@@ -196,6 +205,12 @@ class Rules:
 
 NO_RULES = Rules()
 """Every value is taken as it is, and none may be missing."""
+
+
+def without_blanks(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts with nulls in place of those that consist of blanks."""
+    is_blank = pc.equal(pc.utf8_trim_whitespace(texts), "")
+    return pc.if_else(is_blank, pa.scalar(None, texts.type), texts)
 
 
 def _bounds_of(ends: Any) -> Bounds:

@@ -9,14 +9,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fairpool.columns import COLUMNS, Bounds, Declared, Rules
+from fairpool.columns import COLUMNS, Bounds, Declared, Rules, TextColumn
 from fairpool.columns.rules import NO_RULES, is_number
 from fairpool.consortium.column_sections import (
-    NEVER_INPUTS,
     TARGET_KIND,
     ColumnSection,
     MissingSection,
+    never_an_input,
 )
+from fairpool.encoders import OpenEncoder
 from fairpool.errors import cut, shown
 from fairpool.targets import TARGETS, Labels
 
@@ -37,11 +38,14 @@ class PlannedColumn:
 
     Attributes:
         name: The column.
-        kind: One of `COLUMNS`, "text", "id" or "target".
+        kind: One of `COLUMNS`, "id" or "target".
         unit: The collaboration's unit; None: nobody said.
         rules: What is done to its values.
         levels: All levels, where they are declared.
         is_input: Whether it may be one of the model's inputs.
+        encoder_folder: Of text, where its encoder is, as the configuration says it.
+        encoder_sha256: Which encoder that must be.
+        encoder: The encoder, once it is opened.
     """
 
     name: str
@@ -50,6 +54,14 @@ class PlannedColumn:
     rules: Rules = NO_RULES
     levels: tuple[str, ...] | None = None
     is_input: bool = True
+    encoder_folder: str | None = None
+    encoder_sha256: str | None = None
+    encoder: OpenEncoder | None = None
+
+    @property
+    def is_free_text(self) -> bool:
+        """Whether its texts may be anything."""
+        return self.kind in COLUMNS and COLUMNS[self.kind].is_free_text
 
     @property
     def read_as(self) -> str:
@@ -59,7 +71,12 @@ class PlannedColumn:
     @property
     def declared(self) -> Declared:
         """What its kind needs to know."""
-        return Declared(name=self.name, rules=_of_present(self.rules), levels=self.levels)
+        return Declared(
+            name=self.name,
+            rules=_of_present(self.rules),
+            levels=self.levels,
+            encoder=self.encoder,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,11 +151,9 @@ def _planned(
     levels = section.levels
     if levels is None and isinstance(categorical, Mapping):
         levels = categorical.get(name)  # type: ignore[assignment]  # any sequence will do
-    kind = section.kind
-    if kind is None:
-        kind = "number"
-        if name in categorical or levels is not None:
-            kind = "category"
+    kind = _kind_of(section)
+    if section.kind is None and (name in categorical or levels is not None):
+        kind = "category"
     bounds = None
     if section.range is not None:
         bounds = Bounds(section.range.lowest, section.range.highest)
@@ -153,7 +168,9 @@ def _planned(
         clips=section.outside == "clip",
         log=section.transform == "log",
         missing=do or missing,
+        blanks=kind in COLUMNS and COLUMNS[kind].is_free_text,
     )
+    may_be_input = kind in COLUMNS and not never_an_input(kind, section.encoder)
     all_levels: tuple[str, ...] | None = None
     if levels is not None:
         all_levels = tuple(levels)
@@ -163,7 +180,9 @@ def _planned(
         unit=section.unit,
         rules=rules,
         levels=all_levels,
-        is_input=kind in COLUMNS and section.role != "ignore",
+        is_input=may_be_input and section.role != "ignore",
+        encoder_folder=section.encoder,
+        encoder_sha256=section.encoder_sha256,
     )
 
 
@@ -255,28 +274,37 @@ def _problems_of_input(where: str, section: ColumnSection) -> Iterator[str]:
     allowed: Collection[str] = ()
     if kind in COLUMNS:
         allowed = COLUMNS[kind].keys
-    for key in ("range", "outside", "levels", "transform"):
+    for key in ("range", "outside", "levels", "transform", "encoder", "encoder_sha256"):
         if getattr(section, key) is not None and key not in allowed:
             having = [name for name, other in COLUMNS.items() if key in other.keys]
             yield (
                 f'{where}: {key} has no meaning for kind = "{kind}" (only for'
                 f" {', '.join(having)}); leave it out"
             )
-    if kind in NEVER_INPUTS:
+    if kind == TextColumn.kind and section.encoder is None and section.encoder_sha256 is not None:
+        yield f"{where}: encoder_sha256 needs an encoder; give its folder, or leave the line out"
+    if never_an_input(kind, section.encoder):
         if section.role == "input":
             yield (
                 f'{where} says kind = "{kind}" and role = "input", but such a column is never an'
-                " input; leave the role out, or give it another kind"
+                f" input{_but_by_encoder(kind)}; leave the role out, or give it another kind"
             )
         for key in ("unit", "missing"):
             if getattr(section, key) is not None:
                 yield f'{where}: {key} has no meaning for kind = "{kind}"; leave it out'
 
 
+def _but_by_encoder(kind: str) -> str:
+    """Where a column of a kind could be an input after all."""
+    return " without an encoder" if kind == TextColumn.kind else ""
+
+
 def _kind_of(section: ColumnSection) -> str:
     """The kind of an input, as its section alone tells it."""
     if section.kind is not None:
         return section.kind
+    if section.encoder is not None:
+        return TextColumn.kind
     if section.levels is not None:
         return "category"
     return "number"
@@ -336,6 +364,11 @@ def _contradictions(
             f'categorical lists "{cut(name)}", but {where} says kind = "{section.kind}"; leave one'
             " of them out"
         )
+    elif section.encoder is not None:
+        yield (
+            f'categorical lists "{cut(name)}", but {where} gives it an encoder; leave one of them'
+            " out"
+        )
     if section.levels is None or not isinstance(categorical, Mapping):
         return
     if list(categorical[name]) != list(section.levels):
@@ -352,10 +385,10 @@ def _contradictory_role(
     if features is None:
         return
     if name in features:
-        if section.kind in NEVER_INPUTS:
+        if section.kind is not None and never_an_input(section.kind, section.encoder):
             yield (
                 f'features lists "{cut(name)}", but {where} says kind = "{section.kind}", which is'
-                " never an input; leave one of them out"
+                f" never an input{_but_by_encoder(section.kind)}; leave one of them out"
             )
         if section.role == "ignore":
             yield (

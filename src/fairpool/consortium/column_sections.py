@@ -9,15 +9,19 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator
 
-from fairpool.columns import COLUMNS
+from fairpool.columns import COLUMNS, TextColumn
 from fairpool.consortium.section import Section, Text, one_of
+from fairpool.encoders.pin import is_sha256
 from fairpool.errors import shown
 from fairpool.tables.arrays import LARGEST
 from fairpool.tables.dates import form_of
 from fairpool.tables.units import kind_of_unit
 
-NEVER_INPUTS = ("text", "id")
-"""Kinds of columns that nothing is learned from; those of `COLUMNS` may be inputs."""
+NEVER_INPUTS = ("id",)
+"""Kinds of columns that nothing is learned from; those of `COLUMNS` may be inputs.
+
+Text may be one only with an encoder: see `never_an_input`.
+"""
 
 TARGET_KIND = "target"
 OUTSIDE = ("refuse", "clip")
@@ -59,6 +63,20 @@ class DeclaredRange(NamedTuple):
     lowest: float
     highest: float
     of_dates: bool
+
+
+def never_an_input(kind: str | None, encoder: str | None) -> bool:
+    """Whether nothing is learned from a column of some kind, and with or without an encoder."""
+    return kind in NEVER_INPUTS or (kind == TextColumn.kind and encoder is None)
+
+
+def _sha256(value: str) -> str:
+    if not is_sha256(value):
+        raise ValueError(
+            f"{shown(value)} is not allowed; give the 64 digits and small letters that fairpool"
+            " check prints where the line is left out"
+        )
+    return value
 
 
 def _kind(name: str) -> str:
@@ -129,6 +147,8 @@ class ColumnSection(Section):
         missing: What stands for missing values, and what is done about them.
         transform: "log".
         role: "input", or "ignore".
+        encoder: Of text, the folder of the encoder that makes numbers of it.
+        encoder_sha256: Which encoder that must be.
     """
 
     kind: Annotated[str, AfterValidator(_kind)] | None = None
@@ -139,6 +159,8 @@ class ColumnSection(Section):
     missing: Annotated[MissingSection | None, BeforeValidator(_in_full)] = None
     transform: Transform | None = None
     role: Role | None = None
+    encoder: Text | None = None
+    encoder_sha256: Annotated[str, AfterValidator(_sha256)] | None = None
 
 
 class OwnColumnSection(Section):

@@ -46,7 +46,7 @@ class ColumnSummary:
 
     Attributes:
         name: The column.
-        kind: How it is read: "number", "date" or "category"; "target" is what is predicted.
+        kind: How it is read: "number", "date", "category" or "text"; "target" is what is predicted.
         cells: What each owner has, in the configuration's order.
         suspicions: Whose unit seems to be another.
     """
@@ -101,7 +101,11 @@ def columns_by_party(
             ColumnSummary(name=name, kind=kind, cells=tuple(cells), suspicions=tuple(suspicions))
         )
     for name in columns.texts:
-        kind = "target" if name == columns.target_name else "category"
+        kind = "category"
+        if name == columns.target_name:
+            kind = "target"
+        elif name in columns.free_texts:
+            kind = "text"
         cells = [_text_cell(name, owner, survey) for owner, survey in surveys.items()]
         summaries.append(ColumnSummary(name=name, kind=kind, cells=tuple(cells)))
     return tuple(summaries)

@@ -61,6 +61,7 @@ def wanted_columns(plan: ColumnPlan, features: Sequence[str]) -> Columns:
         dates=tuple(c.name for c in inputs if c.read_as == "date"),
         levels=levels,
         rules=rules,
+        free_texts=tuple(c.name for c in inputs if c.is_free_text),
     )
 
 

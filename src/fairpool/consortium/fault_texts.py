@@ -11,7 +11,7 @@ from fairpool.consortium.date_forms import ambiguous_text
 from fairpool.consortium.faults import KINDS, Columns, Fault, Faults
 from fairpool.consortium.heads import ENCODING_REMEDY, headers_of
 from fairpool.consortium.problems import Problem, Severity, worst_first
-from fairpool.consortium.reading import free_text_remedy
+from fairpool.consortium.reading import LONG_TEXT_REMEDY, free_text_remedy
 from fairpool.consortium.tables import is_workbook
 from fairpool.errors import cut, few, shown
 from fairpool.tables.arrays import LARGEST
@@ -161,6 +161,9 @@ class _FileTexts:
                 label = _label_in_words(fault, columns)
                 wrong = f"{shown(fault.value)} is not {label}{more}"
                 return f"{where}: {wrong}; correct it (a target must be {label})"
+            case "long" if fault.column in columns.free_texts:
+                length = f"{len(fault.value)} characters{more}"
+                return f"{where}: a text of {length}; {LONG_TEXT_REMEDY}"
             case "long":
                 length = f"{len(fault.value)} characters{more}"
                 what = f"is too long for a {_level_or_label(fault, columns)}"
@@ -286,6 +289,8 @@ def _wanted_type(fault: Fault, columns: Columns) -> str:
         return "dates"
     if fault.column in columns.numbers:
         return "numbers"
+    if fault.column in columns.free_texts:
+        return "text"
     if fault.column in columns.text_inputs:
         return "categories"
     return "text"

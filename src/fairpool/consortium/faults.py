@@ -43,6 +43,7 @@ class Columns:
         levels: Of some of the inputs that are text, the only levels that are known.
         rules: What is done to the values of columns, the target's among them.
         chosen: Whether there is a configuration in which other columns can be chosen.
+        free_texts: Those of the text inputs whose texts may be anything.
     """
 
     number_inputs: tuple[str, ...]
@@ -52,6 +53,7 @@ class Columns:
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     rules: Mapping[str, Rules] = field(default_factory=dict)
     chosen: bool = True
+    free_texts: tuple[str, ...] = ()
 
     @property
     def target_name(self) -> str:

@@ -99,7 +99,8 @@ def _look(task: _Task, piece: Piece) -> _Look:
         threads=task.threads,
         target=task.columns.target_name,
         rules=task.columns.rules,
-        longest=None if task.limits is None else task.limits.name_length,
+        longest=_longest(task),
+        free_texts=task.columns.free_texts,
         expansion=None if task.limits is None else task.limits.expansion,
     )
     try:
@@ -109,11 +110,18 @@ def _look(task: _Task, piece: Piece) -> _Look:
         return _Look(_look_tolerantly(piece, task, error), None)
 
 
+def _longest(task: _Task) -> dict[str, int]:
+    """How many characters the texts of each column may have; empty: any."""
+    if task.limits is None:
+        return {}
+    longest = dict.fromkeys(task.columns.texts, task.limits.name_length)
+    return longest | dict.fromkeys(task.columns.free_texts, task.limits.text_length)
+
+
 def _look_tolerantly(piece: Piece, task: _Task, error: DataError) -> Survey:
     faults = Faults()
-    longest = None if task.limits is None else task.limits.name_length
     rows = read_tolerantly(
-        piece, task.columns, faults, delivery=task.source.delivery, longest=longest
+        piece, task.columns, faults, delivery=task.source.delivery, longest=_longest(task)
     )
     seen = _look_through(rows, task)
     for unread in (*faults.of_kind("number"), *faults.of_kind("date")):
@@ -164,6 +172,10 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
             counting[name] = _counts_from(column, batch.first)
     levels = {}
     unknown = {}
+    for name in columns.free_texts:
+        if name in there:
+            _note_long_texts(faults, batch, name, limits=task.limits)
+    texts = [name for name in texts if name not in columns.free_texts]
     for name in texts:
         levels[name] = Counter(level_counts(rows[name]))
         _note_unfit_levels(faults, batch, name, levels=levels[name], limits=task.limits)
@@ -365,6 +377,20 @@ def _note_unfit_levels(
             first = batch.place(pc.index(batch.columns[name], value).as_py())
             count = sum(levels[level] for level in of_kind)
             faults.note(Fault(kind=kind, column=name, first=first, value=value, count=count))
+
+
+def _note_long_texts(faults: Faults, batch: Batch, name: str, *, limits: Limits | None) -> None:
+    """Note free texts that are endless; any sign may be in them, and none is shown."""
+    if limits is None:
+        return
+    is_long = pc.greater(pc.utf8_length(batch.columns[name]), limits.text_length)
+    count = pc.sum(is_long).as_py()
+    if count:
+        row = pc.index(is_long, True).as_py()
+        value = batch.columns[name][row].as_py()
+        faults.note(
+            Fault(kind="long", column=name, first=batch.place(row), value=value, count=count)
+        )
 
 
 def _unknown_levels(

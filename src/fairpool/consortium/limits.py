@@ -15,6 +15,7 @@ class Limits(BaseModel):
         columns: Of a file.
         rows: Of a party, or of public or test data.
         name_length: Characters of a column's name, and of a level.
+        text_length: Characters of a free text, which an encoder reads.
         expansion: How many times larger than its file the table of a Parquet file may be; only
             tables of more than `SMALL_TABLE` bytes are judged.
         spread: How many median deviations the standard deviation of a column may be, where it has
@@ -26,6 +27,7 @@ class Limits(BaseModel):
     columns: Count = 10_000
     rows: Count = 100_000_000
     name_length: Count = 500
+    text_length: Count = 100_000
     expansion: Factor = 500.0
     spread: Factor = 100.0
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from fairpool import __about__
 from fairpool.coalitions import members
-from fairpool.columns import CategoryColumn
+from fairpool.columns import CategoryColumn, TextColumn
 from fairpool.columns.filling import indicator
 from fairpool.consortium.configuration import FILE_NAME
 from fairpool.consortium.judging import LeftOut
@@ -239,12 +239,18 @@ def _about_columns(preparation: Preparation) -> list[str]:
     """What encodings tell besides levels: declared ranges, and values that somebody lacks."""
     encoding = preparation.encoding
     ranges = [f'"{name}"' for name, rules in encoding.rules.items() if rules.bounds is not None]
+    texts = [column for column in encoding.columns if isinstance(column, TextColumn)]
+    lacking_texts = [f'"{column.name}"' for column in texts if column.indicates]
     indicated = [
         f'"{column.name}"'
         for column in encoding.columns
-        if indicator(column.name) in column.features
+        if column not in texts and indicator(column.name) in column.features
     ]
-    sentences = []
+    sentences = [
+        f'It reads "{column.name}" through {column.pin}, which is public and learned nothing from'
+        " anybody's rows. The file does not contain it: you need it to predict."
+        for column in texts
+    ]
     if ranges:
         sentences.append(
             f"Of {', '.join(ranges)} the scaling comes from ranges that the operator declared, and"
@@ -255,6 +261,8 @@ def _about_columns(preparation: Preparation) -> list[str]:
             f"It tells that somebody lacks values of {', '.join(indicated)}, and what they are"
             " taken to be: the median or the most frequent level of all parties' rows, rounded."
         )
+    if lacking_texts and preparation.public is None:
+        sentences.append(f"It tells that somebody lacks texts of {', '.join(lacking_texts)}.")
     return sentences
 
 

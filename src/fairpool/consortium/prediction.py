@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.columns import CategoryColumn
+from fairpool.columns import CategoryColumn, TextColumn
 from fairpool.compute.workers import Progress, Workers, no_progress
 from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.fault_texts import fault_problems
@@ -76,7 +76,12 @@ class _RowFaults(Faults):
 
 
 def predict_file(
-    reward_file: Path, data: Path, progress: Progress = no_progress, *, as_agreed: bool = False
+    reward_file: Path,
+    data: Path,
+    progress: Progress = no_progress,
+    *,
+    as_agreed: bool = False,
+    encoders: Path | None = None,
 ) -> Predictions:
     """Predict every row of a table: what the target gives, in its own units.
 
@@ -89,13 +94,14 @@ def predict_file(
         progress: Called as rows are done.
         as_agreed: Whether the table has the collaboration's names and units, as a plain file;
             otherwise it comes as the party's own tables did.
+        encoders: Where the encoders of texts are, if the model needs some; None: beside the reward.
     """
     reward = load_reward(reward_file)
     if reward.encoding is None:
         raise DataError(
             f"{reward_file}: it knows no column names; use fairpool.load_reward in Python instead"
         )
-    encoding = reward.encoding
+    encoding = reward.encoding.with_encoders(encoders or reward_file.parent)
     delivery = reward.delivery.without({encoding.target.name})
     if as_agreed:
         delivery = AS_AGREED
@@ -273,6 +279,7 @@ def look_at_data(
         levels=levels,
         rules=encoding.rules,
         chosen=False,
+        free_texts=encoding.free_texts,
     )
     seen = survey(source, columns, Workers(progress=progress))
     # Rows without a prediction do no harm; rows that a model learns from must be right.
@@ -352,6 +359,7 @@ def describe_reward(content: bytes, name: str) -> dict[str, Any]:
         "model": kind_of(reward.posterior.model).title,
         "predicts": encoding.target.name if encoding else "labels, as the model was trained on",
         "from": ", ".join(c.name for c in encoding.columns) if encoding else "inputs by position",
+        **_encoders_in_words(encoding),
         **own_tables,
         "worth": f"{reward.value:.6g} nats of information",
         "updated": _update_in_words(reward.updated),
@@ -363,6 +371,17 @@ def describe_reward(content: bytes, name: str) -> dict[str, Any]:
     if reward.updated is None:
         del entries["updated"]
     return entries
+
+
+def _encoders_in_words(encoding: TableEncoding | None) -> dict[str, str]:
+    """Which encoders a model needs beside its file, by column; none: nothing is said."""
+    columns = encoding.columns if encoding else ()
+    needed = [
+        f'"{column.name}" by {column.pin}, {column.pin.dimensions} number(s) each'
+        for column in columns
+        if isinstance(column, TextColumn)
+    ]
+    return {"encoders": "; ".join(needed)} if needed else {}
 
 
 def _update_in_words(update: Update | None) -> str:

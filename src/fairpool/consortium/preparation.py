@@ -21,6 +21,7 @@ from fairpool.consortium.columns import (
 )
 from fairpool.consortium.configuration import Configuration
 from fairpool.consortium.configuration_file import ConfigurationFile, read_configuration
+from fairpool.consortium.encoder_folders import open_encoders
 from fairpool.consortium.faults import Columns
 from fairpool.consortium.heads import column_names
 from fairpool.consortium.intake import survey
@@ -234,7 +235,8 @@ class _Findings:
         problems: What is wrong with each owner's data, in the configuration's order.
         heads: The column names of every file that can be opened.
         party_heads: Those of the parties' files.
-        plan: What is wanted of columns.
+        encoder_problems: What is wrong with encoders of texts.
+        plan: What is wanted of columns, knowing their encoders.
         features: The input columns.
         columns: How they and the target are read.
         surveys: Every source's data, by owner; what could not be looked at is lacking.
@@ -243,6 +245,7 @@ class _Findings:
     problems: Problems
     heads: Heads
     party_heads: Heads
+    encoder_problems: tuple[str, ...]
     plan: ColumnPlan
     features: tuple[str, ...]
     columns: Columns
@@ -256,7 +259,8 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
     limits = configuration.limits
     heads = _read_heads(sources, problems, limits)
     party_heads = _heads_of_parties(sources, heads)
-    plan = configuration.plan
+    encoders = open_encoders(configuration.plan, folder)
+    plan = encoders.plan
     features = choose_features(plan, party_heads)
     columns = wanted_columns(plan, features)
     surveys = {}
@@ -273,6 +277,7 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
         problems=problems,
         heads=heads,
         party_heads=party_heads,
+        encoder_problems=encoders.problems,
         plan=plan,
         features=features,
         columns=columns,
@@ -292,7 +297,7 @@ def _survey_within(source: Source, *, columns: Columns, limits: Limits, workers:
 def _refuse_problems(file: ConfigurationFile, findings: _Findings) -> None:
     """Refuse with every problem: those of the configuration first, then the worst first."""
     configuration = file.configuration
-    settings = [*file.problems, *_privacy_problems(configuration)]
+    settings = [*file.problems, *_privacy_problems(configuration), *findings.encoder_problems]
     every = problems_of(settings, Severity.SETTING)
     if findings.party_heads:
         of_columns = column_problems(configuration, findings.features, findings.heads)

@@ -130,8 +130,9 @@ class Reading:
         threads: Whether columns are read in parallel; not where several pieces are.
         target: Which of the columns has labels, for errors; empty: none.
         rules: Of columns with values that stand for missing ones, in the file's own unit.
-        longest: Texts of a Parquet file with more characters than this are refused before they
-            fill memory: stored once, one may stand in millions of rows. None: any are read.
+        longest: Of some columns, texts of a Parquet file with more characters than this are
+            refused before they fill memory: stored once, one may stand in millions of rows.
+        free_texts: Those of the texts that an encoder reads.
         expansion: How many times larger than its packed file a text may be; None: any.
     """
 
@@ -143,7 +144,8 @@ class Reading:
     threads: bool = True
     target: str = ""
     rules: Mapping[str, Rules] = field(default_factory=dict)
-    longest: int | None = None
+    longest: Mapping[str, int] = field(default_factory=dict)
+    free_texts: Sequence[str] = ()
     expansion: float | None = None
     _rows: int = field(default=0, init=False)
     _sha256: str | None = field(default=None, init=False)
@@ -404,16 +406,20 @@ class Reading:
     def _refuse_texts(self, column: pa.DictionaryArray, name: str) -> None:
         """Refuse texts that are endless, or no text, naming the first row that has one."""
         texts = column.dictionary.cast(pa.binary())
-        if self.longest is not None:
+        longest = self.longest.get(name)
+        if longest is not None:
             # In bytes, of which a character has four at most; characters are counted later on.
-            most = BYTES_PER_CHARACTER * self.longest
+            most = BYTES_PER_CHARACTER * longest
             is_long = pc.greater(pc.binary_length(texts), most)
             if pc.any(is_long).as_py():
                 length = len(texts[pc.index(is_long, True).as_py()].as_py())
                 where = self._first_with(column, is_long, name)
+                remedy = free_text_remedy(is_target=name == self.target)
+                if name in self.free_texts:
+                    remedy = LONG_TEXT_REMEDY
                 raise DataError(
-                    f"{where}: a text of {length} bytes, and {self.longest} characters are allowed;"
-                    f" {free_text_remedy(is_target=name == self.target)}"
+                    f"{where}: a text of {length} bytes, and {longest} characters are allowed;"
+                    f" {remedy}"
                 )
         try:
             texts.cast(pa.string())  # only this looks whether it is UTF-8
@@ -426,6 +432,10 @@ class Reading:
         """Where the first row with one of the marked texts is."""
         is_such = marked.take(column.indices)
         return self._described(name, int(pc.index(is_such, True).as_py()))
+
+
+LONG_TEXT_REMEDY = "shorten it, or raise text_length in [limits]"
+"""What to do about a text that is too long for an encoder."""
 
 
 def free_text_remedy(*, is_target: bool) -> str:

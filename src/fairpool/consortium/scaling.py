@@ -79,7 +79,7 @@ def fix_encoding(
             problems += level_problems(name, column.levels, sources.parties)
             warnings = level_warnings(plan, name, levels=column.levels, surveys=surveys)
             notes += notes_of("levels", warnings)
-        elif _is_constant(seen):
+        elif not planned.is_free_text and _is_constant(seen):
             constant.append(name)
     notes += _constant_notes(constant)
     if target is None or problems:

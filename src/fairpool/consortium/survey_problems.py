@@ -52,7 +52,7 @@ def survey_problems(
             unknown = found.unknown[name]
             text = _undeclared_text(column, unknown, columns.levels[name])
             problems.append(Problem(text=text, severity=Severity.ROWS, rows=unknown.rows))
-        elif len(found.levels[name]) > MOST_LEVELS and name not in columns.levels:
+        elif len(found.levels.get(name, ())) > MOST_LEVELS and name not in columns.levels:
             text = (
                 f'the categorical column "{name}" has more than {MOST_LEVELS} levels; is it an'
                 " identifier? leave it out of features"

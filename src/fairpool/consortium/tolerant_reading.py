@@ -3,7 +3,7 @@
 So all that is wrong with a table can be told at once. Tables without a fault are not read here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -48,7 +48,7 @@ def read_tolerantly(
     faults: Faults,
     *,
     delivery: Delivery = AS_AGREED,
-    longest: int | None = None,
+    longest: Mapping[str, int] | None = None,
 ) -> Iterator[Batch]:
     """The rows of a piece that `Reading` refuses, as far as they can be read.
 
@@ -68,13 +68,19 @@ def read_tolerantly(
 
 
 def _read(
-    piece: Piece, columns: Columns, faults: Faults, *, delivery: Delivery, longest: int | None
+    piece: Piece,
+    columns: Columns,
+    faults: Faults,
+    *,
+    delivery: Delivery,
+    longest: Mapping[str, int] | None,
 ) -> Iterator[Batch]:
     wanted = wanted_of(columns, delivery)
     if is_parquet(piece.file):
         reading = _read_parquet(piece, wanted, faults)
         reading.target = columns.target_name
-        reading.longest = longest
+        reading.longest = longest or {}
+        reading.free_texts = columns.free_texts
         try:
             yield from reading
         except DataError as error:

@@ -39,6 +39,7 @@ def update_file(
     add: bool = False,
     corrected: bool = False,
     as_agreed: bool = False,
+    encoders: Path | None = None,
     progress: Progress = no_progress,
 ) -> UpdatedReward:
     """The reward of a file, with the rows of a table as its recipient's own.
@@ -49,6 +50,7 @@ def update_file(
         add: Whether the table has new rows alone, to be added to those before.
         corrected: Whether rows were corrected or left out.
         as_agreed: Whether the table has the collaboration's names and units instead of the party's.
+        encoders: Where the encoders of texts are, if the model needs some; None: beside the reward.
         progress: Called as rows are done.
     """
     before = load_reward(reward_file)
@@ -57,18 +59,19 @@ def update_file(
             f"{reward_file}: it knows no column names; use fairpool.realisation.update in Python"
             " instead"
         )
+    encoding = before.encoding.with_encoders(encoders or reward_file.parent)
     try:
         model = updatable(before).model  # refused at once, and not after the table was read
         delivery = AS_AGREED if as_agreed else before.delivery
         source = replace(find_data(data, OWNER), delivery=delivery)
-        looked_at = look_at_data(source, before.encoding, progress, with_labels=True)
+        looked_at = look_at_data(source, encoding, progress, with_labels=True)
         seen = looked_at.survey
         if not seen.rows:
             raise DataError(f"{data}: it has no row; give the rows that the reward shall have")
         own = summarise_files(
             before.party,
             source,
-            encoding=before.encoding,
+            encoding=encoding,
             model=model,
             expected=seen.contents,
             workers=Workers(progress=progress),

@@ -73,7 +73,11 @@ def value(
     encoded = []
     parties = learning.preparation.parties
     for reward, party in zip(collaboration.models, parties, strict=True):
-        encoded.append(replace(reward, encoding=encoding, delivery=party.source.delivery))
+        exposure = reward.exposure
+        if exposure is not None:  # a category or a text is one thing to guess, as `check` counts it
+            exposure = replace(exposure, inputs=len(encoding.columns))
+        delivery = party.source.delivery
+        encoded.append(replace(reward, encoding=encoding, delivery=delivery, exposure=exposure))
     collaboration = replace(collaboration, models=tuple(encoded))
     if not judgement.summaries:
         uncheckable = uncheckable_information(collaboration.game)

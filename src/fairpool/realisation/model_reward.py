@@ -104,22 +104,31 @@ class ModelReward:
         """Mean and variance of y* at X [t, p], observation noise included (never eta)."""
         return self.posterior.predict(X)
 
-    def predict_table(self, table: Any) -> tuple[FloatArray, FloatArray]:
+    def predict_table(
+        self, table: Any, *, encoders: str | Path | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the target in its own units, for a table of named columns.
 
         It may be any that speaks Arrow.
         A level that the model does not know is treated as none of the known ones, with a
         `FairpoolWarning`.
+
+        Args:
+            table: With the model's columns.
+            encoders: Where the encoders of texts are, if the model needs some: the folder of one,
+                or a folder of such folders. A reward that was not read from a file knows it.
         """
         if self.encoding is None:
             raise RewardFileError(
                 f'the reward of "{self.party}" knows no column names; use predict with an array of'
                 " its inputs instead"
             )
-        table = self.encoding.with_days(pa.table(table))
-        X = self.encoding.encode(table)
-        warn_of(self.encoding.unknown_levels(table))
-        return self.encoding.target.decode(*self.predict(X))
+        place = None if encoders is None else Path(encoders)
+        encoding = self.encoding.with_encoders(place)
+        table = encoding.with_days(pa.table(table))
+        X = encoding.encode(table)
+        warn_of(encoding.unknown_levels(table))
+        return encoding.target.decode(*self.predict(X))
 
     def with_outlying(self, rows: dict[str, OutlyingRow]) -> "ModelReward":
         """The same, knowing which rows of others stand out in it, by party."""
