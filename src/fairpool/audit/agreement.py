@@ -102,7 +102,8 @@ def agreement_of(
     weights = AgreementWeights.of(some.n, rng)
     explained = _explained(some, weights, workers)
     expected = weights.of_parties @ -explained.v
-    fits = some.fits(weights.S, some.drawn(simulations, rng), workers)
+    normals = rng.standard_normal((some.normals, simulations))
+    fits = some.fits(weights.S, some.drawn(normals), workers)
     drawn = weights.of_parties @ (fits - explained.v[:, None])
     # About the mean that is known, not about the one that happened to be drawn.
     deviation = np.sqrt(np.square(drawn - expected[:, None]).mean(axis=1))
@@ -145,7 +146,8 @@ def helping(
         # What has not the party in it, or does not count, is the same whatever its labels are.
         changed = weights.S[:, place] & (of_party != 0)
         same = float(of_party[~changed] @ explained.log_evidence[~changed])
-        labels = some.with_pure_noise(place, PURE_NOISE_SIMULATIONS, rng)
+        normals = rng.standard_normal((some.normals_of(place), PURE_NOISE_SIMULATIONS))
+        labels = some.with_pure_noise(place, normals)
         fits = some.fits(weights.S[changed], labels, workers)
         of_noise = same + of_party[changed] @ (fits - explained.v[changed, None])
         if phi[place] > np.quantile(of_noise, HELPS):
