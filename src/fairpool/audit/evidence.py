@@ -114,7 +114,7 @@ def judge_evidence(
     """
     rng = as_generator(rng)
     workers = as_workers(executor)
-    space = game.space
+    space = game.judged
     n = space.n
     alone = space.explained_by(np.eye(n, dtype=bool)).v
     telling = tuple(np.flatnonzero(alone > 0).tolist())

@@ -91,8 +91,13 @@ class StackedLabels:
         return OwnLabels.of_all([layer.own_labels(party) for layer in self.layers])
 
     def noise_factors(self) -> FloatArray:
-        """How many times noisier each party's labels are than the model says [n]."""
-        return np.array([noise_factor(self.own_labels(i)) for i in range(self.n)])
+        """How many times noisier each party's labels are than the model says [n], 1 at least.
+
+        Labels of classes that are far apart have hardly any noise, and would be judged by next to
+        nothing.
+        """
+        factors = [noise_factor(self.own_labels(i)) for i in range(self.n)]
+        return np.maximum(factors, 1.0)
 
     def with_noise(self, factors: FloatArray) -> "StackedLabels":
         """The same rows and labels with so many times the noise variance [n]."""

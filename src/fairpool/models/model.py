@@ -148,6 +148,10 @@ class Model(ABC):
             space: What `space` gave.
         """
 
+    def judged_space(self, pool: Pool, space: Space) -> LabelledSpace:
+        """The space in which labels are compared with what the model makes one expect of them."""
+        return self.labelled_space(pool, space)
+
     @abstractmethod
     def posterior_of(self, pool: Pool, mask: int) -> TrainedPosterior:
         """The model trained on a coalition's data, given as a bitmask."""

@@ -36,11 +36,11 @@ class RareClass(NamedTuple):
     """A class that a party has few rows of.
 
     Attributes:
-        number: Of the class, from 0.
+        name: What the class is called.
         rows: How many there are.
     """
 
-    number: int
+    name: str
     rows: int
 
 
@@ -173,7 +173,8 @@ def _located(name: str, row: OutlyingRow) -> str:
 
 def _few_of_class(name: str, rare: RareClass) -> str:
     return (
-        f'party "{name}" has {rare.rows} row(s) of class {rare.number} (counting from 0), and needs'
+        f'party "{name}" has {rare.rows} row(s) of class {rare.name}, and needs'
         f" {FEWEST_ROWS}, or none: sums over fewer tell too much of each; merge the class with"
-        " another, leave these rows out, or, if all parties agreed to that, set share_inputs = true"
+        ' others (in [target], leave it out of levels and say other = "..."), leave these rows out,'
+        " or, if all parties agreed to that, set share_inputs = true"
     )

@@ -258,6 +258,8 @@ def price_notes(
         propose_ranges: Whether declared ranges would make it cheaper.
     """
     remedy = 'use covariance = "full" if all parties are large enough, or fewer weights'
+    if any(isinstance(model.posterior, ClassPosterior) for model in models):
+        remedy = "use fewer weights"  # a full covariance would tell labels
     if propose_ranges:
         remedy += "; or declare the range of every column, [columns.NAME] range = [0, 100]"
     notes = []

@@ -250,7 +250,7 @@ def _with_classes(exposure: Exposure, game: InformationGain, i: int) -> Exposure
         some = np.flatnonzero((counts > 0) & (counts < FEWEST_ROWS))
         if j != i and len(some):
             c = int(some[np.argmin(counts[some])])
-            rare[party.name] = RareClass(c, int(counts[c]))
+            rare[party.name] = RareClass(str(c), int(counts[c]))
     return replace(
         exposure,
         classes=model.label_sets,

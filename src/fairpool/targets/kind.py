@@ -87,6 +87,7 @@ class TargetKind:
         keys: Its own keys of [target]; two kinds may share one `Key`, then the same object.
         declared: The labels with what [columns.NAME] says of their values: a range, a logarithm,
             tokens of missing ones. None: of this kind nothing can be said there.
+        of_numbers: Whether labels are numbers, which can have a range and a logarithm.
     """
 
     name: str
@@ -95,3 +96,4 @@ class TargetKind:
     decode: Callable[[dict[str, Any]], Target]
     keys: Mapping[str, Key] = field(default_factory=dict)
     declared: Callable[[Any, Rules], Labels] | None = None
+    of_numbers: bool = True
