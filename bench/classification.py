@@ -2,7 +2,7 @@
 
 Three data sets of scikit-learn, against its GaussianProcessClassifier (a Laplace approximation, one
 class against all others), which is no part of fairpool otherwise; and what rewards are good for as
-they grow. Prints tables, and writes docs/figures/rewards-of-classes.svg.
+they grow. Prints tables, and writes docs/classification/rewards.svg.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ import fairpool as fp
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets.classes import calibration_error
 
-FIGURE = Path("docs/figures/rewards-of-classes.svg")
+FIGURE = Path("docs/classification/rewards.svg")
 SPLITS = 3
 
 
