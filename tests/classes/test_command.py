@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from fairpool.consortium.class_example import class_example_files
 from fairpool.consortium.example import write_example
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.request import RunRequest
-from fairpool.errors import ConfigurationError, DataError
+from fairpool.errors import ConfigurationError, DataError, RewardFileError
 from fairpool.realisation import load_reward
 from tests.classes.conftest import rows_of_classes
 from tests.support.projects import fairpool, finished_run, write, written_run
@@ -228,3 +229,29 @@ def test_the_example_has_what_it_says(tmp_path: Path) -> None:
         "benign",
         "malignant",
     )
+
+
+def test_noise_is_not_asked_for_nor_taken(tmp_path: Path) -> None:
+    given = finished_run(project(tmp_path / "a", 'kind = "blr"\nlearn = false'))
+    assert not given.built.learned
+    text = refusal(project(tmp_path / "b", 'kind = "blr"\nnoise_variance = 0.3'))
+    assert "noise_variance has no meaning for a target of kind" in text
+
+
+def test_what_a_range_or_levels_of_the_column_would_mean_is_refused(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    with (folder / "collaboration.toml").open("a") as file:
+        file.write('[columns.zustand]\nrange = [0, 1]\nlevels = ["a"]\n')
+    text = refusal(folder)
+    assert "range, outside and transform have no meaning" in text
+    assert "list classes as levels in [target]" in text
+
+
+def test_a_file_whose_classes_do_not_fit_its_model_is_refused(tmp_path: Path) -> None:
+    done = finished_run(project(tmp_path))
+    reward = done.collaboration.models[0]
+    target = replace(reward.encoding.target, levels=("a", "b"))
+    other = replace(reward, encoding=replace(reward.encoding, target=target))
+    other.save(tmp_path / "reward.safetensors", known_noise=True)
+    with pytest.raises(RewardFileError, match=r"2 class\(es\) for a model of 3"):
+        load_reward(tmp_path / "reward.safetensors")

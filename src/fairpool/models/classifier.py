@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.errors import DataError, shown
 from fairpool.information import LabelledSpace, Space, StackedLabels, StackedSpace
 from fairpool.models.class_posterior import ClassPosterior
@@ -215,6 +216,13 @@ class Classifier(Model):
 
     def space(self, pool: Pool) -> StackedSpace:
         """One space for each class: their values add up."""
+        if not self.has_weights:
+            rows = sum(pool.sizes)
+            refuse_beyond_memory(
+                8 * self.label_sets * rows**2,
+                f"an exact Gaussian process of {rows} rows for each of {self.label_sets} classes",
+                "use a sparse one (SparseGaussianProcess), or fewer rows",
+            )
         layers = []
         for model, of_class in zip(self.of_classes, pool.of_classes, strict=True):
             layers.append(model.space(of_class))
@@ -270,7 +278,7 @@ class Classifier(Model):
         return sum(errors)
 
     def refuse_too_many_rows(self, sizes: Sequence[int], workers: int) -> None:
-        """One class after the other is valued, so that memory is that of one."""
+        """One class after the other is valued; what all keep is looked at by `space`."""
         self.base.refuse_too_many_rows(sizes, workers)
 
     @property

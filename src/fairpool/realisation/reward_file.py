@@ -25,6 +25,7 @@ from fairpool.realisation.model_reward import ModelReward, Update
 from fairpool.stored import number, text
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.delivery import AS_AGREED
+from fairpool.targets import label_sets
 
 ENTRY = "fairpool"
 VERSION = 2
@@ -257,6 +258,11 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
             raise RewardFileError(f'tensor "{name}" has values that are not finite')
     posterior = decode_posterior(Stored(d["model"], tensors))
     encoding = None if d["encoding"] is None else decode_encoding(d["encoding"])
+    if encoding is not None and label_sets(encoding.target) != posterior.model.label_sets:
+        raise RewardFileError(
+            f"it describes {label_sets(encoding.target)} class(es) for a model of"
+            f" {posterior.model.label_sets}"
+        )
     columns = None if d["columns"] is None else tuple(text(name) for name in d["columns"])
     _check_inputs("inputs", encoding.features if encoding else None, posterior.inputs)
     _check_inputs("columns", columns, posterior.inputs)

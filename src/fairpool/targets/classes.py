@@ -371,6 +371,7 @@ CLASSES = TargetKind(
     decode=ClassTarget.of_entries,
     declared=ClassLabels.declared,
     of_numbers=False,
+    noise_is_learned=False,
     keys={
         "levels": Key(type=list[str] | None, default=None, check=_levels),
         "other": Key(type=str | None, default=None, check=lambda value: value),

@@ -88,6 +88,7 @@ class TargetKind:
         declared: The labels with what [columns.NAME] says of their values: a range, a logarithm,
             tokens of missing ones. None: of this kind nothing can be said there.
         of_numbers: Whether labels are numbers, which can have a range and a logarithm.
+        noise_is_learned: Whether the labels' noise is learned, and does not follow from them.
     """
 
     name: str
@@ -97,3 +98,4 @@ class TargetKind:
     keys: Mapping[str, Key] = field(default_factory=dict)
     declared: Callable[[Any, Rules], Labels] | None = None
     of_numbers: bool = True
+    noise_is_learned: bool = True
