@@ -41,6 +41,7 @@ class Job:
 JOBS = (
     Job("kernel_values"),
     Job("weight_values"),
+    Job("classes"),
     Job("evidence"),
     *(Job("exact_shapley", peer) for peer in ("shapiq", "shap", "pydvl")),
     Job("noise"),

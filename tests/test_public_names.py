@@ -59,6 +59,8 @@ ATTRIBUTES = {
         "log_marginal_likelihood",
         "summarise",
     },
+    "Classifier": {"fit_hyperparameters", "posterior", "log_marginal_likelihood", "summarise"},
+    "ClassSummary": {"grams", "sums", "counts"},
     "Collaboration": {
         "game",
         "contributions",

@@ -40,13 +40,14 @@ if TYPE_CHECKING:
     from fairpool.errors import FairpoolError, FairpoolWarning
     from fairpool.models import (
         BayesianLinearRegression,
+        Classifier,
         GaussianProcess,
         NetworkFeatures,
         SparseGaussianProcess,
         inducing_points,
         mnlp,
     )
-    from fairpool.parties import Party, PartySummary
+    from fairpool.parties import ClassSummary, Party, PartySummary
     from fairpool.realisation import ModelReward, load_reward, noise_levels, realise
     from fairpool.rewards import (
         RewardScheme,
@@ -65,6 +66,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BayesianLinearRegression",
+    "ClassSummary",
+    "Classifier",
     "Collaboration",
     "Contributions",
     "EvidenceGain",
@@ -106,6 +109,8 @@ __all__ = [
 
 HOMES = {
     "BayesianLinearRegression": "models",
+    "ClassSummary": "parties",
+    "Classifier": "models",
     "Collaboration": "collaboration",
     "Contributions": "contributions",
     "EvidenceGain": "values",

@@ -11,7 +11,7 @@ from fairpool.audit import agreement
 from fairpool.audit.agreement import agreement_of
 from fairpool.audit.evidence import LabelVerdict
 from fairpool.audit.evidence_notes import NOTHING_IN_COMMON, evidence_notes
-from fairpool.information.own_noise import noise_factor
+from fairpool.information.own_noise import OwnLabels, noise_factor
 from tests.support.collaborations import (
     ATTACKED,
     SHAPES,
@@ -248,7 +248,7 @@ def test_how_noisy_labels_are_by_themselves(factor):
 
 
 def test_no_rows_are_as_noisy_as_the_model_says():
-    assert noise_factor(eigenvalues=np.ones(2), along=np.zeros(2), squares=0.0, rows=0) == 1
+    assert noise_factor(OwnLabels(np.ones(2), np.zeros(2), squares=0.0, rows=0)) == 1
 
 
 @pytest.mark.parametrize("shape", ["Friedman, fair shares", "diabetes, sorted by BMI"])

@@ -166,7 +166,7 @@ def test_values_that_are_not_allowed(tmp_path, sections, expected):
         (
             '[columns.y]\nlevels = ["a"]',
             "",
-            "[columns.y]: levels have no meaning for the target; leave them out",
+            "[columns.y]: levels have no meaning for the target; list classes",
         ),
         (
             '[columns.y]\nmissing = "impute"',
@@ -377,7 +377,8 @@ def test_a_target_of_few_values_is_asked_about(tmp_path, labels, listed):
     notes = [note for note in prepared(folder).notes if note.code == "classes"]
     assert [note.text for note in notes] == [
         f'the target "y" has only the values {listed}: are classes meant? It is predicted as a'
-        " number, which may lie between them or beyond"
+        ' number, which may lie between them or beyond; say kind = "classes" in [target] if they'
+        " are"
     ]
 
 
@@ -396,6 +397,6 @@ def test_a_target_of_text_is_refused_with_that_question(tmp_path):
     (problem,) = refused(folder)
     assert problem == (
         'party "Party 1": p1.csv, line 2, column "y": \'ill\' is not a number (and 39 more);'
-        " correct it (a target must be a number); are classes meant? Give every class a number,"
-        " such as 0 and 1"
+        " correct it (a target must be a number); are classes meant?"
+        ' Say so: target = { column = "...", kind = "classes" }'
     )

@@ -445,7 +445,7 @@ def test_a_target_of_another_type_is_no_category(tmp_path):
     [problem] = problems_of(folder)
     assert problem.endswith(
         'column "y" has type string, not numbers; a target must be a number; are classes meant?'
-        " Give every class a number, such as 0 and 1"
+        ' Say so: target = { column = "...", kind = "classes" }'
     )
 
 

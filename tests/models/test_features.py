@@ -59,5 +59,5 @@ def test_a_feature_map_that_misbehaves_is_refused(features, text):
 
 
 def test_an_unfitted_network_is_refused():
-    with pytest.raises(ValueError, match="must be a fitted MLPRegressor with one output"):
+    with pytest.raises(ValueError, match="must be a fitted MLPRegressor; call fit first"):
         fp.NetworkFeatures.of(MLPRegressor())

@@ -279,7 +279,7 @@ def test_what_makes_a_target_useless_is_told_with_its_owner(tmp_path):
         ('{ column = "ill", kind = "yes_on" }', "kind: 'yes_on' is not allowed; did you mean \"ye"),
         (
             '{ column = "ill", kind = "cat" }',
-            "kind: 'cat' is not allowed; give one of number, yes_",
+            "kind: 'cat' is not allowed; give one of number, classes, yes_",
         ),
         ('{ colum = "ill" }', 'target, colum: unknown key; did you mean "column"?'),
         ('{ kind = "yes_no" }', "target, column: missing; give it a value"),

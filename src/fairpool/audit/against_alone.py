@@ -149,7 +149,7 @@ def _compared(
     target: Target,
 ) -> Comparison:
     """Both models' predictions of labels y [m], means and variances."""
-    if reward[0].ndim > 1:
+    if reward[0].ndim > alone[0].ndim:
         raise DataError(
             "the models were trained on several draws of the noise, for evaluation; realise them"
             " without draws"

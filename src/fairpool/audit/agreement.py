@@ -135,9 +135,8 @@ def agreement_of(
     for count in (min(FIRST_SIMULATIONS, simulations), simulations - FIRST_SIMULATIONS):
         if count <= 0:
             break
-        fits = some.weighted_fits(
-            weights.S, some.drawn(count, rng), weights=weights.of_parties, executor=workers
-        )
+        labels = some.drawn(rng.standard_normal((some.normals, count)))
+        fits = some.weighted_fits(weights.S, labels, weights=weights.of_parties, executor=workers)
         drawn = np.concatenate([drawn, fits + known.expected[:, None]], axis=1)
         agreement = known.beside(drawn)
         # Labels that are as ordinary as this need no more simulations to say so.
@@ -201,7 +200,7 @@ def deviations_of_pairs(
     S = np.concatenate([together, alone[1:], alone[:1]])
     weights = np.concatenate([np.eye(k), -np.eye(k), -np.ones((k, 1))], axis=1)
     explained = some.explained_by(S)
-    labels = some.drawn(FIRST_SIMULATIONS, rng)
+    labels = some.drawn(rng.standard_normal((some.normals, FIRST_SIMULATIONS)))
     drawn = some.weighted_fits(S, labels, weights=weights, executor=executor)
     # What two fit together beyond each alone is 0 on average under the model.
     deviation = np.sqrt(np.square(drawn).mean(axis=1))
@@ -240,7 +239,8 @@ def helping(
         # Coalitions without the party, or that do not count, are the same whatever its labels are.
         changed = weights.S[:, place] & (of_party != 0)
         same = float(of_party[~changed] @ explained.log_evidence[~changed])
-        labels = some.with_pure_noise(place, PURE_NOISE_SIMULATIONS, rng)
+        normals = rng.standard_normal((some.normals_of(place), PURE_NOISE_SIMULATIONS))
+        labels = some.with_pure_noise(place, normals)
         counts = of_party[None, changed]
         fits = some.weighted_fits(weights.S[changed], labels, weights=counts, executor=workers)
         of_noise = same + fits[0] - float(counts[0] @ explained.v[changed])

@@ -149,11 +149,11 @@ def judge_evidence(
     # Who sends many times the rows of anybody else, perhaps the same ones again, counts no more
     # than the median party: otherwise what it says would be the truth.
     counts_less = np.maximum(rows / np.median(rows[rows > 0]), 1.0)
-    of_model = game.space.noise_factors()
+    of_model = game.judged.noise_factors()
     # By the median party's noise: who is much noisier than all others raises what was learned.
     usual = float(np.sort(of_model[list(telling)])[(len(telling) - 1) // 2])
-    space = game.space.with_noise(usual * counts_less)
-    own_noise = game.space.with_noise(of_model * counts_less)
+    space = game.judged.with_noise(usual * counts_less)
+    own_noise = game.judged.with_noise(of_model * counts_less)
     # Two ways to be named: each has half of the chance.
     judged = partial(set_aside, parties=telling, level=level / 2, rng=rng, simulations=simulations)
     common = judged(space, executor=workers)

@@ -27,8 +27,5 @@ def held_out_residuals(game: InformationGain, parties: Sequence[Party] | None = 
         others = [j for j in range(game.n) if j != i]
         if not len(party) or not sum(game.rows[j] for j in others):
             continue
-        mean, variance = game.posterior(others).predict(party.X)
-        if party.noise_variance is not None:  # its labels have a noise of their own
-            variance = variance - game.model.noise_variance + party.noise_variance
-        residuals[i] = np.sqrt(np.mean((party.y - mean) ** 2 / variance))
+        residuals[i] = game.model.residual(game.posterior(others), party)
     return residuals

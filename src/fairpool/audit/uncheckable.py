@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.models import WeightPosterior
-from fairpool.parties import Party
+from fairpool.models import ClassPosterior, WeightPosterior
+from fairpool.parties import ClassSummary, Party, PartySummary
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain
 
@@ -81,12 +81,11 @@ def uncheckable_information(
             continue
         others = game.posterior([j for j in range(game.n) if j != i])
         noise = party.noise_of_rows(game.model.noise_variance)
-        _, variance = others.predict(party.X)
-        latent = variance - game.model.noise_variance
+        _, latent = others.latent(party.X)
         # A row of infinite noise tells nothing.
         open_ = left_open(latent, game.model.prior_variance_at(party.X)) & np.isfinite(noise)
-        added = others.gain_from(party.X, noise)
-        checkable = others.gain_from(party.X[~open_], noise[~open_])
+        added = game.model.gain_of(others, party)
+        checkable = game.model.gain_of(others, party.some_rows(~open_))
         findings.append(
             Uncheckable(rows=int(open_.sum()), added=added, from_them=added - checkable)
         )
@@ -108,33 +107,75 @@ class OpenRows(NamedTuple):
 
     Attributes:
         rows: How many there are.
-        gram: A^T A of their whitened features [d, d].
+        gram: A^T A of their whitened features [d, d]; of classes, that of each [k, d, d].
     """
 
     rows: int
     gram: FloatArray
 
     @classmethod
-    def of(cls, others: WeightPosterior, X: FloatArray, A: FloatArray) -> "OpenRows":
-        """Of some rows' inputs X [m, p] and whitened features A [m, d]."""
+    def none(cls, others: WeightPosterior | ClassPosterior) -> "OpenRows":
+        """Without any rows."""
+        d = others.weight_count // others.model.label_sets
+        shape = (d, d) if isinstance(others, WeightPosterior) else (others.model.label_sets, d, d)
+        return cls(0, np.zeros(shape))
+
+    @classmethod
+    def of(
+        cls,
+        others: WeightPosterior | ClassPosterior,
+        X: FloatArray,
+        A: FloatArray,
+        *,
+        y: FloatArray,
+    ) -> "OpenRows":
+        """Of some rows' inputs X [m, p], whitened features A [m, d] and labels y [m]."""
+        layers = (others,) if isinstance(others, WeightPosterior) else others.of_classes
+        latent = np.zeros(len(A))
+        for layer in layers:
+            assert isinstance(layer, WeightPosterior)  # rows are summed up for no other
+            latent += layer.variance_of(A) / len(layers)
         residual = others.model.residual_variance(X, A)
-        open_ = left_open(others.variance_of(A) + residual, np.einsum("ij,ij->i", A, A) + residual)
-        return cls(int(open_.sum()), A[open_].T @ A[open_])
+        open_ = left_open(latent + residual, np.einsum("ij,ij->i", A, A) + residual)
+        if isinstance(others, WeightPosterior):
+            return cls(int(open_.sum()), A[open_].T @ A[open_])
+        grams = []
+        for c in range(others.model.label_sets):
+            of_class = A[open_ & (y == c)]
+            grams.append(of_class.T @ of_class)
+        return cls(int(open_.sum()), np.array(grams))
 
     def plus(self, more: "OpenRows") -> "OpenRows":
         """Of both ones' rows."""
         return OpenRows(self.rows + more.rows, self.gram + more.gram)
 
     def uncheckable(
-        self, others: WeightPosterior, gram: FloatArray, noise_variance: float
+        self,
+        others: WeightPosterior | ClassPosterior,
+        party: PartySummary | ClassSummary,
     ) -> Uncheckable:
         """What has to be taken on trust.
 
         Args:
             others: The model trained on everybody else's data.
-            gram: A^T A of all rows of the party [d, d].
-            noise_variance: Of its labels.
+            party: Sums over all rows of the party.
         """
-        added = others.gain_from_precision(gram / noise_variance)
-        checkable = others.gain_from_precision((gram - self.gram) / noise_variance)
+        gram = party.grams if isinstance(party, ClassSummary) else party.gram
+        noise = 1.0 if isinstance(party, ClassSummary) else party.noise_variance
+        added = _gain(others, gram, noise)
+        checkable = _gain(others, gram - self.gram, noise)
         return Uncheckable(rows=self.rows, added=added, from_them=added - checkable)
+
+
+def _gain(others: WeightPosterior | ClassPosterior, gram: FloatArray, noise: float) -> float:
+    """What more rows with these Gram matrices add to a model."""
+    if isinstance(others, WeightPosterior):
+        return others.gain_from_precision(gram / noise)
+    coding = others.model.coding
+    gain = 0.0
+    for c, layer in enumerate(others.of_classes):
+        assert isinstance(layer, WeightPosterior)  # rows are summed up for no other
+        rest = gram.sum(axis=0) - gram[c]
+        precision = gram[c] / coding.inside.noise + rest / coding.outside.noise
+        gain += layer.gain_from_precision(precision)
+    return gain

@@ -252,7 +252,16 @@ def _problems_of_target(where: str, section: ColumnSection, target: Any) -> Iter
             " role out"
         )
     if section.levels is not None:
-        yield f"{where}: levels have no meaning for the target; leave them out"
+        yield (
+            f"{where}: levels have no meaning for the target; list classes as levels in [target],"
+            ' with kind = "classes"'
+        )
+    of_numbers = (section.range, section.transform, section.outside)
+    if not TARGETS[target.kind].of_numbers and any(key is not None for key in of_numbers):
+        yield (
+            f'{where}: range, outside and transform have no meaning for a target of kind = "'
+            f'{target.kind}"; leave them out'
+        )
     declares = (section.range, section.transform, section.missing)
     if TARGETS[target.kind].declared is None and any(key is not None for key in declares):
         yield (

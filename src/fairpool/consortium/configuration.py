@@ -124,10 +124,19 @@ class ModelSection(Section):
         None
     )
 
-    def problems(self) -> list[str]:
-        """What does not fit together."""
+    def problems(self, *, noise_is_known: bool = False) -> list[str]:
+        """What does not fit together.
+
+        Args:
+            noise_is_known: Whether noise follows from the labels, as that of classes does.
+        """
         problems = _keys_without_meaning("model", self, KINDS)
-        if not self.learn and self.noise_variance is None:
+        if noise_is_known and self.noise_variance is not None:
+            problems.append(
+                'model: noise_variance has no meaning for a target of kind = "classes", whose'
+                " noise follows from its concentration; leave it out"
+            )
+        if not self.learn and self.noise_variance is None and not noise_is_known:
             problems.append(
                 "model: learn = false needs noise_variance (in units of the standardised target)"
             )
@@ -278,7 +287,8 @@ class Configuration(Section):
     def problems(self) -> list[str]:
         """What is allowed by itself but does not fit together; data can be looked at anyway."""
         problems = _keys_without_meaning("target", self.target, TARGETS)
-        problems += self.model.problems()
+        noise_is_known = not TARGETS[self.target.kind].noise_is_learned
+        problems += self.model.problems(noise_is_known=noise_is_known)
         problems += _listed_twice(self.features or [], "features: the column")
         problems += _listed_twice(list(self.categorical), "categorical: the column")
         if isinstance(self.categorical, dict):

@@ -6,6 +6,7 @@ The data ship with scikit-learn.
 import csv
 import io
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,11 @@ CONFIGURATION = """\
 name = "Three hospitals"
 
 # The column to predict; every file must have it.
-# It is a number; target = { column = "progression", kind = "number" } says the same.
+# It is a number; target = { column = "progression", kind = "number" } says the same. Where it is
+# one of several classes, kind is "classes", with levels, all of them, such as ["benign", "malignant"];
+# other, the class that all other labels count as; concentration (the smaller, the surer a single
+# label makes the model; 0.01); and label_blind (whether values and variances must not depend on
+# labels; false).
 target = "progression"
 
 # The columns to predict it from. By default: every column that all files share.
@@ -92,7 +97,7 @@ rho = "stable"
 # it.
 # share_inputs = false
 # Whether all parties agreed that a network is trained on everybody's exact labels; only a "network"
-# without [public] data needs it.
+# without [public] data needs it, and, of classes, a "gp" or covariance = "full".
 # share_labels = false
 # What predicted variances are made of: "hidden" (your own rows and made-up ones, which tells little
 # of the others' inputs) or "full" (everybody's rows; only for large parties).
@@ -193,13 +198,13 @@ def example_files() -> dict[str, str]:
     return files
 
 
-def write_example(folder: Path) -> None:
-    """Write the example into a folder that is empty or new."""
+def write_example(folder: Path, files: Mapping[str, str] | None = None) -> None:
+    """Write the example, or other files by name, into a folder that is empty or new."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError(f"{folder} exists and is not empty; give another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in example_files().items():
+        for name, text in (example_files() if files is None else files).items():
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise DataError(f"{folder}: cannot be written ({os.strerror(error.errno or 0)})") from None

@@ -27,7 +27,7 @@ DATE_REMEDY = (
     'correct it, or say how the file writes dates, such as date_format = "%d.%m.%Y" in its columns'
 )
 DATE_HINT = "turn it into a number (such as days since a date), or leave it out of features"
-CLASSES_QUESTION = "; are classes meant? Give every class a number, such as 0 and 1"
+CLASSES_QUESTION = '; are classes meant? Say so: target = { column = "...", kind = "classes" }'
 """Asked of a target that is text in most rows."""
 
 DECIMAL = {",": r"\s*[+-]?\d+(,\d+)+\s*", ".": r"\s*[+-]?\d+(\.\d+)+\s*"}

@@ -22,9 +22,9 @@ from fairpool.consortium.statistics import summarise_files
 from fairpool.consortium.surveys import Survey
 from fairpool.errors import DataError
 from fairpool.model_kinds import KINDS
-from fairpool.models import WeightModel
+from fairpool.models import Classifier, WeightModel
 from fairpool.notes import Note
-from fairpool.parties import PartySummary
+from fairpool.parties import ClassSummary, PartySummary
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import EvidenceGain, InformationGain
 
@@ -66,7 +66,7 @@ class Judgement:
     """
 
     learning: Learning
-    summaries: tuple[PartySummary, ...]
+    summaries: tuple[PartySummary | ClassSummary, ...]
     game: InformationGain
     evidence: Evidence
     left_out: tuple[LeftOut, ...]
@@ -123,9 +123,9 @@ def judge(learning: Learning, workers: Workers) -> Judgement:
 def _judge_once(learning: Learning, workers: Workers) -> Judgement:
     model = learning.built.model
     kind = KINDS[learning.preparation.configuration.model.kind]
-    summaries: tuple[PartySummary, ...] = ()
+    summaries: tuple[PartySummary | ClassSummary, ...] = ()
     if not kind.needs_rows:
-        assert isinstance(model, WeightModel)  # other models need rows
+        assert isinstance(model, WeightModel | Classifier)  # other models need rows
         summaries = _summaries(learning, model, workers)
     game = InformationGain(model, summaries or learning.parties)
     evidence_game = EvidenceGain.of(game)
@@ -158,8 +158,8 @@ def without_checkpoint(workers: Workers) -> Workers:
 
 
 def _summaries(
-    learning: Learning, model: WeightModel, workers: Workers
-) -> tuple[PartySummary, ...]:
+    learning: Learning, model: WeightModel | Classifier, workers: Workers
+) -> tuple[PartySummary | ClassSummary, ...]:
     """Every party's sufficient statistics: of all its rows, not of the sample alone."""
     preparation = learning.preparation
     summaries = []

@@ -12,10 +12,11 @@ from fairpool.consortium.sample import Sample, take_sample
 from fairpool.consortium.sketching import Sketching
 from fairpool.errors import ConfigurationError
 from fairpool.model_kinds import KINDS
-from fairpool.models import WeightModel
+from fairpool.models import Classifier, WeightModel
 from fairpool.parties import Party
 from fairpool.realisation.disclosure import Exposure
 from fairpool.tables.arrays import FloatArray
+from fairpool.targets import label_sets
 
 SAMPLE_ROWS = 5000
 """Of each party, how many rows are kept to learn hyperparameters from and to look at residuals."""
@@ -105,10 +106,14 @@ def _refuse_repeated_rows(
 ) -> None:
     """Refuse parties whose distinct rows are too few: a row that is there twice hides nothing."""
     rewards = preparation.configuration.rewards
-    if rewards.share_inputs or len(parties) == 1 or not isinstance(built.model, WeightModel):
+    model = built.model
+    if isinstance(model, Classifier):
+        model = model.base
+    if rewards.share_inputs or len(parties) == 1 or not isinstance(model, WeightModel):
         return
     encoding = preparation.encoding
-    features = built.model.whitened_features(np.zeros((0, len(encoding.features))))
+    features = model.whitened_features(np.zeros((0, len(encoding.features))))
+    classes = label_sets(encoding.target)
     distinct = {}
     for party, survey in zip(parties, preparation.parties, strict=True):
         if len(party):
@@ -118,7 +123,8 @@ def _refuse_repeated_rows(
     exposure = Exposure(
         rows=distinct,
         releases=dict.fromkeys(distinct, rewards.files_together(len(parties))),
-        weights=features.shape[1],
+        weights=classes * features.shape[1],
+        classes=classes,
         inputs=len(encoding.columns),
         hidden=rewards.covariance == "hidden",
     )

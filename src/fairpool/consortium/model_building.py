@@ -10,6 +10,7 @@ from fairpool.model_kinds import KINDS, LearningData
 from fairpool.models import Model
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
+from fairpool.targets import ClassTarget
 
 START_NOISE = 0.3
 """Where the search for the noise variance starts, in variances of the target."""
@@ -71,14 +72,21 @@ def build_model(section: ModelSection, origin: Origin, encoding: TableEncoding) 
         X, y = X[rows], y[rows]
         words = f"{words}, {kind.learning_rows} rows of it"
     noise = section.noise_variance or START_NOISE
-    model = kind.build(section, LearningData(X=X, y=y, public=origin.public, noise=noise))
+    target = encoding.target
+    labels = target.indicators(y) if isinstance(target, ClassTarget) else y
+    model = kind.build(section, LearningData(X=X, y=labels, public=origin.public, noise=noise))
+    learnable = target.classifier(model) if isinstance(target, ClassTarget) else model
     notes: tuple[Note, ...] = ()
     if section.learn:
-        learned = model.learn(X, y)
+        learned = learnable.learn(X, y)
         notes = learned.notes
-        model = learned.model if origin.public else kind.rounded(learned.model)
-    settings = {"noise": encoding.target.noise_in_words(model.noise_variance)}
+        model = learned.model.base if isinstance(target, ClassTarget) else learned.model
+        if not origin.public:
+            model = kind.rounded(model)
+    settings = {"noise": target.noise_in_words(model.noise_variance)}
     settings |= kind.describe(model, section, encoding)
+    if isinstance(target, ClassTarget):
+        model = target.classifier(model)
     return BuiltModel(
         model=model,
         origin=words if section.learn else f"given; scaling from {words}",

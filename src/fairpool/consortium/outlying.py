@@ -19,8 +19,8 @@ from fairpool.consortium.intake import complete_rows
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.tables import Batch, Place, Source
 from fairpool.encoding import TableEncoding
-from fairpool.models import WeightPosterior
-from fairpool.parties import Party, PartySummary
+from fairpool.models import Classifier, ClassPosterior, WeightPosterior
+from fairpool.parties import ClassSummary, Party, PartySummary
 from fairpool.realisation import ModelReward
 from fairpool.realisation.outlying import NOTICED, LabelSum, OutlyingRow
 from fairpool.tables.arrays import FloatArray
@@ -44,7 +44,7 @@ class Rows:
 
     source: Source
     contents: Mapping[Path, Content]
-    summary: PartySummary
+    summary: PartySummary | ClassSummary
     kept: Party
 
 
@@ -70,13 +70,29 @@ class _Task:
         encoding: How tables become X and y.
         delivery: How the party's tables come.
         others: The model trained on everybody else's data.
-        seen: Of each other party, what its recipient sees of this one.
+        seen: What recipients see of this party's labels.
     """
 
     encoding: TableEncoding
     delivery: Delivery
-    others: WeightPosterior
-    seen: dict[str, LabelSum]
+    others: WeightPosterior | ClassPosterior
+    seen: "dict[Sight, Seen]"
+
+
+Sight = tuple[str, int]
+"""The name of a recipient, and the class whose labels it sees; 0 where labels are numbers."""
+
+
+class Seen(NamedTuple):
+    """What a recipient sees of a party's labels.
+
+    Attributes:
+        sum: The sum over all rows, in which one may stand out.
+        eta: Variance of the noise on labels.
+    """
+
+    sum: LabelSum
+    eta: float
 
 
 class _Largest(NamedTuple):
@@ -87,17 +103,17 @@ class _Largest(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """By the recipient's name the row that stands out, if one may; and rows nobody can check."""
+    """To each recipient, the row that stands out, if one may; and rows nobody can check."""
 
-    largest: dict[str, _Largest]
+    largest: dict[Sight, _Largest]
     open_rows: OpenRows
     passage: Passage
 
 
 class _Squares(NamedTuple):
-    """By the recipient's name: the sum of the rows' squares; and what was read."""
+    """To each recipient: the sum of the rows' squares; and what was read."""
 
-    sums: dict[str, float]
+    sums: dict[Sight, float]
     passage: Passage
 
 
@@ -135,7 +151,8 @@ def look_at_rows(
             uncheckable.append(None)
             continue
         others = game.posterior([j for j in range(game.n) if j != i])
-        assert isinstance(others, WeightPosterior)  # only models with weights are made of sums
+        # Only models with weights are made of sums.
+        assert isinstance(others, WeightPosterior | ClassPosterior)
         if rows_are_agreed and len(party.kept) == len(party.summary):
             look = _look_at_kept(party.kept, others)  # which spares a reading
         else:
@@ -146,37 +163,49 @@ def look_at_rows(
             look = _look_at(party, task, workers)
         for recipient, row in look.outlying.items():
             outlying[recipient][party.summary.name] = row
-        summary = party.summary
-        uncheckable.append(look.open_rows.uncheckable(others, summary.gram, summary.noise_variance))
+        uncheckable.append(look.open_rows.uncheckable(others, party.summary))
     if not rows_are_agreed:
         models = tuple(model.with_outlying(outlying[model.party]) for model in models)
     return LastLook(models=models, uncheckable=tuple(uncheckable))
 
 
-def _seen_of(party: Rows, models: tuple[ModelReward, ...]) -> dict[str, LabelSum]:
-    """What each other recipient sees of a party's labels, by the recipient's name."""
-    summary = party.summary
+def _seen_of(party: Rows, models: tuple[ModelReward, ...]) -> dict[Sight, Seen]:
+    """What each other recipient sees of a party's labels."""
     seen = {}
     for model in models:
-        exposure = model.exposure
-        if exposure is not None and exposure.view is not None and model.party != summary.name:
-            # All rows have one noise variance, so that what they count is a factor of everything.
-            seen[model.party] = exposure.view.label_sum(summary.gram, summary.moment, summary.gram)
+        if model.exposure is None or model.party == party.summary.name:
+            continue
+        for c, view in enumerate(model.exposure.views):
+            seen[model.party, c] = Seen(_label_sum(party.summary, model, c), view.eta)
     return seen
 
 
-def _look_at_kept(party: Party, others: WeightPosterior) -> _PartyLook:
+def _label_sum(summary: PartySummary | ClassSummary, model: ModelReward, c: int) -> LabelSum:
+    """What the recipient of a model sees of a party's labels, or of those of class c."""
+    assert model.exposure is not None  # see `_seen_of`
+    view = model.exposure.views[c]
+    if isinstance(summary, PartySummary):
+        # All rows have one noise variance, so that what they count is a factor of everything.
+        return view.label_sum(summary.gram, summary.moment, summary.gram)
+    classifier = model.posterior.model
+    assert isinstance(classifier, Classifier)  # others have no summaries of classes
+    statistics = summary.of_class(classifier.coding, c).statistics(classifier)
+    told = statistics.weakened(view.eta, np.zeros(summary.label_draws))
+    return view.label_sum(told.precision, told.moment, statistics.squared_weights(view.eta))
+
+
+def _look_at_kept(party: Party, others: WeightPosterior | ClassPosterior) -> _PartyLook:
     """Rows that nobody can check, of a party whose rows are all in memory."""
     A = others.model.whitened_features(party.X)
-    return _PartyLook({}, OpenRows.of(others, party.X, A))
+    return _PartyLook({}, OpenRows.of(others, party.X, A, y=party.y))
 
 
 def _look_at(party: Rows, task: _Task, workers: Workers) -> _PartyLook:
     """All of a party's rows, piece by piece."""
     pieces = Piece.of(party.source.files)
     doing = f"looking for labels of {party.summary.name} that stand out"
-    largest: dict[str, _Largest] = {}
-    open_rows = OpenRows(0, np.zeros_like(task.others.factor))
+    largest: dict[Sight, _Largest] = {}
+    open_rows = OpenRows.none(task.others)
     passages = []
     for look in workers.map(_look, task, pieces, doing=doing):
         passages.append(look.passage)
@@ -196,27 +225,29 @@ def _look_at(party: Rows, task: _Task, workers: Workers) -> _PartyLook:
         for recipient, more in piece.sums.items():
             squares[recipient] += more
     refuse_changed(party.source.owner, passages, party.contents)
-    rows = {}
-    for recipient, (part, place) in largest.items():
-        share = seen[recipient].share(part, squares[recipient])
-        if share > NOTICED:
-            rows[recipient] = OutlyingRow(str(place), share)
+    rows: dict[str, OutlyingRow] = {}
+    for sight, (part, place) in largest.items():
+        share = seen[sight].sum.share(part, squares[sight])
+        known = rows.get(sight[0])
+        if share > NOTICED and (known is None or share > known.share):
+            rows[sight[0]] = OutlyingRow(str(place), share)
     return _PartyLook(rows, open_rows)
 
 
 def _look(task: _Task, piece: Piece) -> _Look:
     reading = _reading(task, piece)
-    largest: dict[str, _Largest] = {}
-    open_rows = OpenRows(0, np.zeros_like(task.others.factor))
+    largest: dict[Sight, _Largest] = {}
+    open_rows = OpenRows.none(task.others)
     for block in _blocks(task, reading):
-        open_rows = open_rows.plus(OpenRows.of(task.others, block.X, block.A))
-        for recipient, seen in task.seen.items():
-            parts = seen.parts(block.A, block.y)
+        open_rows = open_rows.plus(OpenRows.of(task.others, block.X, block.A, y=block.y))
+        for sight, seen in task.seen.items():
+            y, weight = _labels_seen(task, block, sight[1], eta=seen.eta)
+            parts = seen.sum.parts(block.A, y, weight)
             row = int(np.argmax(parts))
-            known = largest.get(recipient)
+            known = largest.get(sight)
             if parts[row] > (0.0 if known is None else known.part):
                 place = block.batch.place(int(block.numbers[row]))
-                largest[recipient] = _Largest(float(parts[row]), place)
+                largest[sight] = _Largest(float(parts[row]), place)
     return _Look(largest, open_rows, reading.passage)
 
 
@@ -224,9 +255,20 @@ def _square(task: _Task, piece: Piece) -> _Squares:
     reading = _reading(task, piece)
     sums = dict.fromkeys(task.seen, 0.0)
     for block in _blocks(task, reading):
-        for recipient, seen in task.seen.items():
-            sums[recipient] += seen.sum_of_squares(block.A, block.y)
+        for sight, seen in task.seen.items():
+            y, weight = _labels_seen(task, block, sight[1], eta=seen.eta)
+            sums[sight] += seen.sum.sum_of_squares(block.A, y, weight)
     return _Squares(sums, reading.passage)
+
+
+def _labels_seen(
+    task: _Task, block: "_Block", c: int, *, eta: float
+) -> tuple[FloatArray, FloatArray | float]:
+    """Labels as a latent function sees them [m], and what they count: the same, for numbers."""
+    if not isinstance(task.others, ClassPosterior):
+        return block.y, 1.0
+    coding = task.others.model.coding
+    return coding.targets(block.y, c), 1 / (coding.noise(block.y, c) + eta)
 
 
 def _reading(task: _Task, piece: Piece) -> Reading:
@@ -245,7 +287,7 @@ class _Block(NamedTuple):
 
 def _blocks(task: _Task, reading: Reading) -> Iterator[_Block]:
     model = task.others.model
-    d = task.others.weight_count
+    d = task.others.weight_count // model.label_sets
     step = max(1024, BLOCK_VALUES // max(d, 1))
     for batch in reading:
         for start in range(0, batch.columns.num_rows, step):

@@ -34,6 +34,7 @@ from fairpool.report.prediction import as_json, uncheckable_as_json
 from fairpool.report.report import Context, render_report
 from fairpool.report.treatment import Treatment
 from fairpool.tables.arrays import FloatArray
+from fairpool.targets import ClassTarget
 
 REWARD_FILE = "reward.safetensors"
 NO_OPTIMUM = (
@@ -164,6 +165,7 @@ def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
         run.collaboration.models[i],
         share_inputs=configuration.rewards.share_inputs,
         known_noise=known_noise,
+        share_labels=configuration.rewards.share_labels,
     )
     letter = Letter(
         title=configuration.name,
@@ -195,6 +197,7 @@ def reveals(run: Run, i: int) -> tuple[str, ...]:
         sentences.append(disclosure.from_labels)
     sentences += _about_levels(preparation, i)
     sentences += _about_columns(preparation)
+    sentences += _about_classes(preparation, result.models[i])
     secret = result.models[i].mechanism.words.secret
     sentences.append(f"It names no other party. {secret}".rstrip())
     if result.game.n == 2:
@@ -231,6 +234,23 @@ def _about_levels(preparation: Preparation, i: int) -> list[str]:
     for origin, names in origins.items():
         sentences.append(
             f"The levels of {', '.join(names)} come {origin}, and tell nothing of anybody's rows."
+        )
+    return sentences
+
+
+def _about_classes(preparation: Preparation, reward: ModelReward) -> list[str]:
+    """What a file tells of classes: noise limits what is learned, and hides no class."""
+    if not isinstance(preparation.encoding.target, ClassTarget) or not reward.tau:
+        return []
+    sentences = [
+        "Noise on labels limits what the model learns of the other parties' classes; it does not"
+        " hide the class of a row that nothing else is near. Below a noise variance of 30, such a"
+        " row shows its class four times in five."
+    ]
+    if reward.exposure is not None and reward.exposure.tells_labels:
+        sentences.append(
+            "Rows are weighted by their class in it, which tells the classes of the other parties'"
+            " rows, as all parties agreed."
         )
     return sentences
 
@@ -347,12 +367,15 @@ def _scores(run: Run) -> dict[str, Any] | None:
     """The scores on test data, if there is any, by the keys of the target's measures."""
     if run.scores is None:
         return None
-    return {
+    entries = {
         "rows": run.scores.rows,
         "alone": list(run.scores.alone),
         "reward": list(run.scores.reward),
         "everyone": run.scores.everyone,
     }
+    if run.scores.classes is not None:
+        entries["classes"] = run.scores.classes.to_dict()
+    return entries
 
 
 def result_of(run: Run) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from fairpool.consortium.treatment import CLIPPED, IMPUTED, clipped_texts, imput
 from fairpool.encoding import REASON, TableEncoding
 from fairpool.errors import DataError, shown
 from fairpool.model_kinds import kind_of
+from fairpool.models import Classifier, Model
 from fairpool.notes import Note, notes_of
 from fairpool.realisation import ModelReward, Update, load_reward
 from fairpool.realisation.reward_file import decode_reward
@@ -356,7 +357,7 @@ def describe_reward(content: bytes, name: str) -> dict[str, Any]:
         own_tables["tables"] = reward.delivery.in_words
     entries = {
         "reward for": reward.party,
-        "model": kind_of(reward.posterior.model).title,
+        "model": _model_in_words(reward.posterior.model),
         "predicts": encoding.target.name if encoding else "labels, as the model was trained on",
         "from": ", ".join(c.name for c in encoding.columns) if encoding else "inputs by position",
         **_encoders_in_words(encoding),
@@ -382,6 +383,12 @@ def _encoders_in_words(encoding: TableEncoding | None) -> dict[str, str]:
         if isinstance(column, TextColumn)
     ]
     return {"encoders": "; ".join(needed)} if needed else {}
+
+
+def _model_in_words(model: Model) -> str:
+    if isinstance(model, Classifier):
+        return f"{kind_of(model.base).title}, for each of {model.label_sets} classes"
+    return kind_of(model).title
 
 
 def _update_in_words(update: Update | None) -> str:

@@ -39,10 +39,11 @@ from fairpool.consortium.tolerant_reading import wanted_of
 from fairpool.consortium.treatment import class_notes, treatment_notes
 from fairpool.consortium.wanted import constant_problems
 from fairpool.encoding import TableEncoding
-from fairpool.errors import ConfigurationError, DataError, FairpoolError
+from fairpool.errors import ConfigurationError, DataError, FairpoolError, shown
 from fairpool.model_kinds import KINDS
 from fairpool.notes import Note, notes_of, texts_of
-from fairpool.realisation.disclosure import Exposure
+from fairpool.realisation.disclosure import FEWEST_ROWS, Exposure, RareClass
+from fairpool.targets import ClassTarget, label_sets
 
 T = TypeVar("T")
 Problems = dict[str, list[Problem]]
@@ -341,7 +342,25 @@ def _privacy_problems(configuration: Configuration) -> list[str]:
             " [public] data, or, if all parties agreed to that, set share_labels = true in"
             " [rewards]"
         )
+    if configuration.target.kind == ClassTarget.kind:
+        problems += _problems_of_told_classes(configuration)
     return problems
+
+
+def _problems_of_told_classes(configuration: Configuration) -> list[str]:
+    """Of classes: what would tell everybody's labels, whatever noise is on them."""
+    rewards = configuration.rewards
+    blind: bool = configuration.target.label_blind  # type: ignore[attr-defined]  # this kind's key
+    holds_rows = KINDS[configuration.model.kind].disclosure.holds_rows
+    if rewards.share_labels or blind or not (holds_rows or rewards.covariance == "full"):
+        return []
+    what = f'model kind "{configuration.model.kind}"' if holds_rows else 'covariance = "full"'
+    return [
+        f"{what} with classes: rows are weighted by their class, so that every reward file would"
+        " tell everybody's classes, whatever noise is on them; use a model with weights and"
+        ' covariance = "hidden", or label_blind = true in [target], or, if all parties agreed to'
+        " that, set share_labels = true in [rewards]"
+    ]
 
 
 def _wanted_data(configuration: Configuration) -> list[tuple[str, SourceSection]]:
@@ -408,16 +427,36 @@ def _refuse_small_parties(
     learned_from = sum(rows.values()) if public is None else public.rows
     kind = KINDS[configuration.model.kind]
     inputs = len(encoding.features)
+    classes = label_sets(encoding.target)
     exposure = Exposure(
         rows={name: count for name, count in rows.items() if count},
         releases=dict.fromkeys(rows, configuration.rewards.files_together(len(rows))),
-        weights=kind.weights(configuration.model, inputs=inputs, rows=learned_from),
+        weights=classes * kind.weights(configuration.model, inputs=inputs, rows=learned_from),
+        classes=classes,
+        rare=_rare_classes(configuration, encoding, surveys),
         inputs=len(encoding.columns),  # a category is one thing to guess, not one per level
         hidden=configuration.rewards.covariance == "hidden",
     )
     problems = exposure.problems()
     if problems:
         raise ConfigurationError(*problems)
+
+
+def _rare_classes(
+    configuration: Configuration, encoding: TableEncoding, surveys: dict[str, Survey]
+) -> dict[str, RareClass]:
+    """Of each party, the class it has fewest rows of, where these are some, but too few."""
+    target = encoding.target
+    rare: dict[str, RareClass] = {}
+    if not isinstance(target, ClassTarget):
+        return rare
+    for party in configuration.parties:
+        counts = target.counts(surveys[_owner(party.name)].levels.get(target.name, {}))
+        some = {level: count for level, count in counts.items() if 0 < count < FEWEST_ROWS}
+        if some:
+            level = min(some, key=lambda level: some[level])
+            rare[party.name] = RareClass(shown(level), some[level])
+    return rare
 
 
 def _dropped_rows_notes(configuration: Configuration, surveys: dict[str, Survey]) -> Iterator[Note]:

@@ -16,8 +16,9 @@ from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.tables import Source
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
-from fairpool.models import WeightModel
-from fairpool.parties import PartySummary
+from fairpool.models import Classifier, WeightModel
+from fairpool.models.weight_model import RowSums
+from fairpool.parties import ClassSummary, PartySummary
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.delivery import Delivery
 
@@ -36,28 +37,25 @@ class Sums:
     """Sums over the complete rows of a piece.
 
     Attributes:
-        gram: A^T A of the whitened features A [d, d].
-        moment: A^T (y - prior mean) [d].
-        squares: Sum of (y - prior mean)^2.
+        sums: What the model learns from them.
         rows: How many rows there are in them.
         passage: What was read.
     """
 
-    gram: FloatArray
-    moment: FloatArray
-    squares: float
+    sums: RowSums
     rows: int
     passage: Passage
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Task:
-    """What all tasks of a party share; d is the number of features."""
+    """What all tasks of a party share; d is the number of features, of so many sets of labels."""
 
     encoding: TableEncoding
     delivery: Delivery
-    model: WeightModel
+    model: WeightModel | Classifier
     d: int
+    sets: int
     threads: bool
 
 
@@ -66,10 +64,10 @@ def summarise_files(
     source: Source,
     *,
     encoding: TableEncoding,
-    model: WeightModel,
+    model: WeightModel | Classifier,
     expected: Mapping[Path, Content] | None = None,
     workers: Workers | None = None,
-) -> PartySummary:
+) -> PartySummary | ClassSummary:
     """A party's sufficient statistics, from its files; incomplete rows are left out.
 
     The same as `model.summarise` of all rows at once, up to rounding, and the same to the last bit
@@ -86,45 +84,37 @@ def summarise_files(
     """
     workers = workers or Workers()
     inputs = len(encoding.features)
-    probe = model.probe(inputs)
     pieces = Piece.of(source.files, hashed=expected is not None)
     task = _Task(
         encoding=encoding,
         delivery=source.delivery,
         model=model,
-        d=probe.shape[1] - 1,
+        d=model.probe(inputs).shape[1] - 1,
+        sets=model.label_sets,
         threads=workers.executor is None or len(pieces) == 1,
     )
-    gram = np.zeros((task.d, task.d))
-    moment = np.zeros(task.d)
-    squares = 0.0
+    total = _nothing(task)
     rows = 0
     passages = []
-    for sums in _sums_of(pieces, task, doing=f"summarising {name}", workers=workers):
-        gram = gram + sums.gram
-        moment = moment + sums.moment
-        squares += sums.squares
-        rows += sums.rows
-        passages.append(sums.passage)
+    for part in _sums_of(pieces, task, doing=f"summarising {name}", workers=workers):
+        total = total.plus(part.sums)
+        rows += part.rows
+        passages.append(part.passage)
     if expected is not None:
         refuse_changed(source.owner, passages, expected)
-    return PartySummary(
-        name=name,
-        gram=gram,
-        moment=moment,
-        squares=squares,
-        noise_variance=model.noise_variance,
-        rows=rows,
-        inputs=inputs,
-        probe=probe,
-    )
+    return model.summary_of(name, total, rows=rows, inputs=inputs)
+
+
+def _nothing(task: _Task) -> RowSums:
+    """Sums over no rows."""
+    return task.model.moments(np.zeros((0, len(task.encoding.features))), np.zeros(0))
 
 
 def _sums_of(
     pieces: Sequence[Piece], task: _Task, *, doing: str, workers: Workers
 ) -> Iterator[Sums]:
     """Each piece's sums, in order, of which no more than a round are in memory."""
-    size = max(1, min(ROUND, ROUND_BYTES // (8 * max(task.d, 1) ** 2)))
+    size = max(1, min(ROUND, ROUND_BYTES // (8 * task.sets * max(task.d, 1) ** 2)))
     for start in range(0, len(pieces), size):
         in_round = pieces[start : start + size]
         # More BLAS threads would round differently than workers, which have one each.
@@ -138,25 +128,20 @@ def _sums_of(
 def _sum_up(task: _Task, piece: Piece) -> Sums:
     # A batch is read at once since that is quicker, but turned into features block by block.
     step = max(1024, min(reading.BATCH_ROWS, BLOCK_VALUES // max(task.d, 1)))
-    gram = np.zeros((task.d, task.d))
-    moment = np.zeros(task.d)
-    squares = 0.0
+    total = _nothing(task)
     rows = 0
     batches = Reading.labelled(piece, task.encoding, task.delivery, threads=task.threads)
     for batch in batches:
         with np.errstate(invalid="ignore", over="ignore"):
             for start in range(0, batch.columns.num_rows, step):
                 X, y = encode_complete(batch.columns.slice(start, step), task.encoding)
-                part = task.model.moments(X, y)
-                gram += part.gram
-                moment += part.moment
-                squares += part.squares
+                total = total.plus(task.model.moments(X, y))
                 rows += len(y)
-    if not (np.isfinite(gram).all() and np.isfinite(moment).all() and np.isfinite(squares)):
+    if not all(np.isfinite(numbers).all() for numbers in total):
         raise DataError(
             f"{piece.file}: a value is infinite, or too large to be squared; correct it"
         )
-    return Sums(gram=gram, moment=moment, squares=squares, rows=rows, passage=batches.passage)
+    return Sums(sums=total, rows=rows, passage=batches.passage)
 
 
 def encode_complete(table: pa.Table, encoding: TableEncoding) -> tuple[FloatArray, FloatArray]:

@@ -144,6 +144,7 @@ def class_notes(columns: Columns, parties: Sequence[Survey]) -> Iterator[Note]:
     listed = few([f"{value:g}" for value in values], FEW_CLASSES)
     text = (
         f'the target "{columns.target.name}" has only the values {listed}: are classes meant? It is'
-        " predicted as a number, which may lie between them or beyond"
+        ' predicted as a number, which may lie between them or beyond; say kind = "classes" in'
+        " [target] if they are"
     )
     yield Note(code="classes", text=text)

@@ -12,6 +12,8 @@ from fairpool.information.reward_curve import (
     SpectrumCurve,
 )
 from fairpool.information.space import Space
+from fairpool.information.stacked_labels import StackedLabels
+from fairpool.information.stacked_space import StackedCurve, StackedSpace
 from fairpool.information.weight_space import WeightSpace
 
 __all__ = [
@@ -26,5 +28,8 @@ __all__ = [
     "SharedSpectrumCurve",
     "Space",
     "SpectrumCurve",
+    "StackedCurve",
+    "StackedLabels",
+    "StackedSpace",
     "WeightSpace",
 ]

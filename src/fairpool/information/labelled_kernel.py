@@ -14,7 +14,7 @@ from fairpool.compute.checkpoint import digest_of
 from fairpool.compute.workers import Workers, as_workers
 from fairpool.information.kernel_space import KernelSpace
 from fairpool.information.labelled_space import COALITIONS_PER_TASK, Explained, tasks_of
-from fairpool.information.own_noise import noise_factor
+from fairpool.information.own_noise import OwnLabels, noise_factor
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.linear_algebra.label_row import half_log_determinants_and_fits, with_label_row
 from fairpool.linear_algebra.solving import solve_lower
@@ -84,39 +84,42 @@ class LabelledKernel:
         )
         return sum(parts, start=np.zeros((weights.shape[0], labels.shape[-1])))
 
-    def drawn(self, count: int, rng: np.random.Generator) -> FloatArray:
-        """Labels [m, count] from the model: their covariance is B."""
-        noise = rng.standard_normal((len(self.labels), count))
-        if not len(noise):
-            return noise
-        return lower_factor(self.space.B) @ noise
+    @property
+    def normals(self) -> int:
+        """How many normal numbers a set of labels is drawn from: one per row."""
+        return len(self.labels)
 
-    def with_pure_noise(self, party: int, count: int, rng: np.random.Generator) -> FloatArray:
+    def drawn(self, normals: FloatArray) -> FloatArray:
+        """Labels [m, count] from the model: their covariance is B."""
+        if not len(normals):
+            return normals
+        return lower_factor(self.space.B) @ normals
+
+    def normals_of(self, party: int) -> int:
+        """One per row of the party."""
+        return self.space.sizes[party]
+
+    def with_pure_noise(self, party: int, normals: FloatArray) -> FloatArray:
         """Labels [m, count]: the party's are without any sense."""
-        labels = np.repeat(self.labels[:, None], count, axis=1)
-        rows = self._rows[party]
+        labels = np.repeat(self.labels[:, None], normals.shape[1], axis=1)
         size = np.sqrt(self._squares[party] / max(self.space.sizes[party], 1))
-        labels[rows] = size * rng.standard_normal(labels[rows].shape)
+        labels[self._rows[party]] = size * normals
         return labels
+
+    def own_labels(self, party: int) -> OwnLabels:
+        """A party's labels by themselves."""
+        rows = self._rows[party]
+        size = self.space.sizes[party]
+        if not size:
+            return OwnLabels(np.empty(0), np.empty(0), squares=0.0, rows=0)
+        eigenvalues, vectors = spectrum(self.space.B[rows, rows])
+        told = np.maximum(eigenvalues - 1, 0.0)
+        along = np.sqrt(told) * (vectors.T @ self.labels[rows])
+        return OwnLabels(told, along, squares=float(self._squares[party]), rows=size)
 
     def noise_factors(self) -> FloatArray:
         """How many times noisier each party's labels are than the model says [n]."""
-        factors = []
-        for i, rows in enumerate(self._rows):
-            if not self.space.sizes[i]:
-                factors.append(1.0)
-                continue
-            eigenvalues, vectors = spectrum(self.space.B[rows, rows])
-            told = np.maximum(eigenvalues - 1, 0.0)
-            factors.append(
-                noise_factor(
-                    eigenvalues=told,
-                    along=np.sqrt(told) * (vectors.T @ self.labels[rows]),
-                    squares=float(self._squares[i]),
-                    rows=self.space.sizes[i],
-                )
-            )
-        return np.array(factors)
+        return np.array([noise_factor(self.own_labels(i)) for i in range(self.n)])
 
     def with_noise(self, factors: FloatArray) -> "LabelledKernel":
         """The same rows and labels with so many times the noise variance."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpool.compute.workers import Workers
+from fairpool.information.own_noise import OwnLabels
 from fairpool.tables.arrays import FloatArray
 
 COALITIONS_PER_TASK = 64
@@ -78,15 +79,30 @@ class LabelledSpace(Protocol):
         """
         ...  # pragma: no cover
 
-    def drawn(self, count: int, rng: np.random.Generator) -> FloatArray:
-        """So many sets of labels, drawn from the model."""
+    @property
+    def normals(self) -> int:
+        """How many normal numbers it takes to draw one set of labels from the model."""
         ...  # pragma: no cover
 
-    def with_pure_noise(self, party: int, count: int, rng: np.random.Generator) -> FloatArray:
-        """So many sets of labels: this party's are noise of the same size.
+    def drawn(self, normals: FloatArray) -> FloatArray:
+        """Sets of labels drawn from the model, of standard normal numbers [normals, count]."""
+        ...  # pragma: no cover
 
-        The others' are as they are.
+    def normals_of(self, party: int) -> int:
+        """How many normal numbers it takes to draw labels of one party."""
+        ...  # pragma: no cover
+
+    def with_pure_noise(self, party: int, normals: FloatArray) -> FloatArray:
+        """Sets of labels: this party's are noise of the same size, the others' as they are.
+
+        Args:
+            party: Whose.
+            normals: Standard normal numbers [normals_of(party), count].
         """
+        ...  # pragma: no cover
+
+    def own_labels(self, party: int) -> OwnLabels:
+        """A party's labels by themselves, as far as their noise is concerned."""
         ...  # pragma: no cover
 
     def noise_factors(self) -> FloatArray:

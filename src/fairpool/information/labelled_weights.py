@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fairpool.compute.checkpoint import digest_of
 from fairpool.compute.workers import Workers, as_workers
 from fairpool.information.labelled_space import COALITIONS_PER_TASK, Explained, tasks_of
-from fairpool.information.own_noise import noise_factor
+from fairpool.information.own_noise import OwnLabels, noise_factor
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.linear_algebra.label_row import with_label_row
 from fairpool.linear_algebra.precision_sums import PrecisionSums
@@ -80,38 +80,46 @@ class LabelledWeights:
             roots.append(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
         return np.array(roots)
 
-    def drawn(self, count: int, rng: np.random.Generator) -> FloatArray:
+    @property
+    def normals(self) -> int:
+        """How many normal numbers a set of labels is drawn from: of the weights, and of noise."""
+        n, d = self.labels.shape
+        return int(d + n * d)
+
+    def drawn(self, normals: FloatArray) -> FloatArray:
         """Moments [n, d, count] of labels from the model: P_i w + R_i xi, w and xi standard normal.
 
         Noise of variance D on the labels is noise of covariance P_i on the moment.
         """
         n, d = self.labels.shape
-        w = rng.standard_normal((d, count))
-        noise = rng.standard_normal((n, d, count))
+        w = normals[:d]
+        noise = normals[d:].reshape(n, d, -1)
         return self.P @ w + self._roots @ noise
 
-    def with_pure_noise(self, party: int, count: int, rng: np.random.Generator) -> FloatArray:
+    def normals_of(self, party: int) -> int:  # noqa: ARG002 -- the same for all
+        """One per weight."""
+        return int(self.labels.shape[1])
+
+    def with_pure_noise(self, party: int, normals: FloatArray) -> FloatArray:
         """Moments [n, d, count]: the party's are of labels without any sense."""
-        labels = np.repeat(self.labels[:, :, None], count, axis=2)
+        labels = np.repeat(self.labels[:, :, None], normals.shape[1], axis=2)
         size = np.sqrt(self.squares[party] / max(self.rows[party], 1))
-        noise = rng.standard_normal((self.labels.shape[1], count))
-        labels[party] = size * (self._roots[party] @ noise)
+        labels[party] = size * (self._roots[party] @ normals)
         return labels
+
+    def own_labels(self, party: int) -> OwnLabels:
+        """A party's labels by themselves."""
+        eigenvalues, vectors = spectrum(self.P[party])
+        return OwnLabels(
+            np.maximum(eigenvalues, 0.0),
+            vectors.T @ self.labels[party],
+            squares=float(self.squares[party]),
+            rows=int(self.rows[party]),
+        )
 
     def noise_factors(self) -> FloatArray:
         """How many times noisier each party's labels are than the model says [n]."""
-        factors = []
-        for i in range(self.n):
-            eigenvalues, vectors = spectrum(self.P[i])
-            factors.append(
-                noise_factor(
-                    eigenvalues=np.maximum(eigenvalues, 0.0),
-                    along=vectors.T @ self.labels[i],
-                    squares=float(self.squares[i]),
-                    rows=int(self.rows[i]),
-                )
-            )
-        return np.array(factors)
+        return np.array([noise_factor(self.own_labels(i)) for i in range(self.n)])
 
     def with_noise(self, factors: FloatArray) -> "LabelledWeights":
         """The same rows and labels with so many times the noise variance."""

@@ -9,6 +9,9 @@ with s the sum of squared labels over their noise variances. Few rows could make
 so the likelihood is that of a few more labels which are as noisy as the model says.
 """
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from scipy.optimize import minimize_scalar
 
@@ -21,17 +24,37 @@ LARGEST = 1e4
 """No party's labels are taken to be more than so many times as noisy, or as precise."""
 
 
-def noise_factor(*, eigenvalues: FloatArray, along: FloatArray, squares: float, rows: int) -> float:
-    """The most likely factor on a party's noise variance, 1 where it has no rows.
+class OwnLabels(NamedTuple):
+    """A party's labels by themselves, as far as their noise is concerned.
 
-    Args:
+    Attributes:
         eigenvalues: lambda [k], of what the rows tell about the weights, or of K over the noise.
         along: c [k], the moment along the eigenvectors of the weights' precision.
         squares: s, of the labels over their noise deviations.
         rows: m.
     """
-    if not rows:
+
+    eigenvalues: FloatArray
+    along: FloatArray
+    squares: float
+    rows: int
+
+    @classmethod
+    def of_all(cls, parts: Sequence["OwnLabels"]) -> "OwnLabels":
+        """Several sets of labels of one party, which have one factor."""
+        return cls(
+            eigenvalues=np.concatenate([part.eigenvalues for part in parts]),
+            along=np.concatenate([part.along for part in parts]),
+            squares=sum(part.squares for part in parts),
+            rows=sum(part.rows for part in parts),
+        )
+
+
+def noise_factor(own: OwnLabels) -> float:
+    """The most likely factor on a party's noise variance, 1 where it has no rows."""
+    if not own.rows:
         return 1.0
+    eigenvalues, along, squares, rows = own
 
     def doubled_loss(log_factor: float) -> float:
         f = float(np.exp(log_factor))

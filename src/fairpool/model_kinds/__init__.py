@@ -12,11 +12,13 @@ from typing import Any
 
 from fairpool.errors import RewardFileError, shown
 from fairpool.model_kinds.blr import LinearKind
+from fairpool.model_kinds.classes import STORED_AS as CLASSIFIER
+from fairpool.model_kinds.classes import decode_classes, encode_classes
 from fairpool.model_kinds.gp import GaussianProcessKind
 from fairpool.model_kinds.kind import Disclosure, LearningData, ModelKind, Stored
 from fairpool.model_kinds.network import NetworkKind
 from fairpool.model_kinds.sparse_gp import SparseGaussianProcessKind
-from fairpool.models import Model
+from fairpool.models import ClassPosterior, Model, TrainedPosterior
 
 KINDS: dict[str, ModelKind] = {
     "gp": GaussianProcessKind(),
@@ -31,9 +33,25 @@ __all__ = [
     "LearningData",
     "ModelKind",
     "Stored",
+    "decode_posterior",
+    "encode_posterior",
     "kind_in_file",
     "kind_of",
 ]
+
+
+def encode_posterior(posterior: Any) -> Stored:
+    """A trained model for a file: by its kind, or as a classifier made of such."""
+    if isinstance(posterior, ClassPosterior):
+        return encode_classes(posterior, kind_of)
+    return kind_of(posterior.model).encode(posterior)
+
+
+def decode_posterior(stored: Stored) -> TrainedPosterior:
+    """What `encode_posterior` stored, with everything checked."""
+    if stored.description["kind"] == CLASSIFIER:
+        return decode_classes(stored, kind_in_file)
+    return kind_in_file(stored.description).decode(stored)
 
 
 def kind_of(model: Model) -> ModelKind:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError
 from fairpool.keys import Key, above
@@ -35,8 +37,14 @@ class LinearKind(WeightKind):
         return BayesianLinearRegression(data.noise, settings.prior_variance)
 
     def rounded(self, model: BayesianLinearRegression) -> Model:
-        """The regression with its noise variance to three digits."""
-        return replace(model, noise_variance=round_number(model.noise_variance))
+        """The regression with its noise and prior variances to three digits."""
+        # For classes it is the prior that was learned, and not the noise.
+        prior = np.array([round_number(number) for number in np.ravel(model.prior_variance)])
+        return replace(
+            model,
+            noise_variance=round_number(model.noise_variance),
+            prior_variance=prior.reshape(np.shape(model.prior_variance)),
+        )
 
     def describe(
         self,

@@ -51,7 +51,7 @@ class LearningData:
 
     Attributes:
         X: Inputs [m, p].
-        y: Labels [m].
+        y: Labels [m]; of k classes, whether a row is of each, 1 or 0 [m, k].
         public: Whether they are public. If not, what is learned from them is rounded, since it goes
             into every reward file: from exact sums a party could subtract its own rows.
         noise: Where the search for the noise variance starts, or the variance itself.

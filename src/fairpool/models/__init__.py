@@ -5,9 +5,12 @@
 | `GaussianProcess` | a function f | kernel space: one row and column per data point |
 | `SparseGaussianProcess` | f at inducing points (DTC) | weight space: one per inducing point |
 | `BayesianLinearRegression` | weights on any features | weight space: one per feature |
+| `Classifier` of any of them | that for every class | as many such spaces as classes |
 """
 
 from fairpool.models.blr import BayesianLinearRegression
+from fairpool.models.class_posterior import ClassPosterior
+from fairpool.models.classifier import Classifier
 from fairpool.models.features import NetworkFeatures
 from fairpool.models.gp import GaussianProcess
 from fairpool.models.inducing import inducing_points
@@ -19,6 +22,8 @@ from fairpool.models.weight_model import WeightModel
 
 __all__ = [
     "BayesianLinearRegression",
+    "ClassPosterior",
+    "Classifier",
     "GaussianProcess",
     "KernelPosterior",
     "Model",

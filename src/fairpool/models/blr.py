@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 
 from fairpool.errors import DataError, shown
 from fairpool.linear_algebra.cholesky import NotComputable, lower_factors
-from fairpool.linear_algebra.spectrum import left_singular
+from fairpool.linear_algebra.spectrum import left_singular, spectrum
 from fairpool.models.features import apply_features
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, check_noise_bounds, noise_notes
 from fairpool.models.weight_model import RowSums, WeightModel
@@ -23,6 +23,9 @@ from fairpool.tables.arrays import (
     read_only,
     with_unit_diagonal,
 )
+
+FACTOR_BOUNDS = (1e-6, 1e6)
+"""Where a factor on the prior variance is searched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +164,43 @@ class BayesianLinearRegression(WeightModel):
         )
         noise = float(np.exp(optimum.x))
         return Learned(replace(self, noise_variance=noise), noise_notes(noise, noise_bounds))
+
+    def learn_prior(
+        self,
+        X: FloatArray,
+        Y: FloatArray,
+        noise: FloatArray,
+        *,
+        rng: np.random.Generator | int | None = None,  # noqa: ARG002 -- the search is deterministic
+        restarts: int = 0,  # noqa: ARG002 -- and looks everywhere
+    ) -> Learned:
+        """A factor on the prior variance, of the largest evidence of several sets of labels.
+
+        With lambda the eigenvalues of A^T D^-1 A of a set, and c its moment along the eigenvectors,
+        the evidence of a factor f is 1/2 sum f c^2 / (1 + f lambda) - 1/2 sum log(1 + f lambda).
+        """
+        A = self.whitened_features(X)
+        told: list[tuple[FloatArray, FloatArray]] = []
+        for y, s2 in zip((Y.T - self.prior_mean_at(X)), noise.T, strict=True):
+            weighted = A / s2[:, None]
+            l, Q = spectrum(weighted.T @ A)  # noqa: E741 -- the design's letter
+            told.append((np.maximum(l, 0.0), Q.T @ (weighted.T @ y)))
+
+        def minus_evidence(log_factor: float) -> float:
+            f = np.exp(log_factor)
+            evidence = 0.0
+            for l, c in told:  # noqa: E741
+                evidence += float((f * c**2 / (1 + f * l)).sum() - np.log1p(f * l).sum())
+            return -0.5 * evidence
+
+        grid = np.log(np.geomspace(*FACTOR_BOUNDS, 200))
+        best = int(np.argmin([minus_evidence(g) for g in grid]))
+        around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+        optimum = minimize_scalar(
+            minus_evidence, bounds=around, method="bounded", options={"xatol": 1e-10}
+        )
+        factor = float(np.exp(optimum.x))
+        return Learned(replace(self, prior_variance=factor * self.prior_variance), ())
 
 
 def _square_root(Sigma_0: FloatArray) -> FloatArray:

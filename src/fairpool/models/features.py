@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
 from fairpool.errors import DataError
-from fairpool.tables.arrays import FloatArray, as_generator, as_matrix, as_vector, read_only
+from fairpool.tables.arrays import FloatArray, as_generator, as_labels, as_matrix, read_only
 
 ACTIVATIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "identity": lambda Z: Z,
@@ -51,7 +51,8 @@ class NetworkFeatures:
         intercepts: One vector per hidden layer.
         activation: "relu", "tanh", "logistic" or "identity".
         last_weights: The output layer's weights, its intercept last [d + 1]: the informative prior
-            mean of App. F.2. None out of a reward file, which does not hold them.
+            mean of App. F.2. None out of a reward file, which does not hold them, and with several
+            outputs.
     """
 
     weights: tuple[FloatArray, ...]
@@ -68,16 +69,19 @@ class NetworkFeatures:
 
     @classmethod
     def of(cls, network: MLPRegressor) -> "NetworkFeatures":
-        """The last hidden layer of a fitted `MLPRegressor` with one output."""
-        if not hasattr(network, "coefs_") or network.coefs_[-1].shape[1] != 1:
-            raise DataError("the network must be a fitted MLPRegressor with one output")
+        """The last hidden layer of a fitted `MLPRegressor`; with one output, its weights, too."""
+        if not hasattr(network, "coefs_"):
+            raise DataError("the network must be a fitted MLPRegressor; call fit first")
         *W, last = (read_only(w) for w in network.coefs_)
         *b, intercept = (read_only(c) for c in network.intercepts_)
+        weights = None
+        if last.shape[1] == 1:
+            weights = read_only(np.append(last[:, 0], intercept))
         return cls(
             weights=tuple(W),
             intercepts=tuple(b),
             activation=network.activation,
-            last_weights=read_only(np.append(last[:, 0], intercept)),
+            last_weights=weights,
         )
 
     @classmethod
@@ -89,11 +93,11 @@ class NetworkFeatures:
         rng: np.random.Generator | int | None = None,
         **settings: Any,
     ) -> "NetworkFeatures":
-        """Train a network on public data X [m, p], y [m] (standardise both first).
+        """Train a network on public data X [m, p], y (standardise both first).
 
         Args:
             X: Public inputs.
-            y: Public labels.
+            y: Public labels [m], or [m, k]: of k classes, whether a row is of each.
             hidden_layers: Units of each hidden layer; the last one gives the features.
             rng: Seed or generator of the starting weights and batches.
             settings: Anything else that `MLPRegressor` takes.
@@ -107,5 +111,5 @@ class NetworkFeatures:
             # The features need not be a minimum of anything: the last layer is learned anew by
             # regression.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            network.fit(X, as_vector(y, "public data"))
+            network.fit(X, as_labels(y, len(X)))
         return cls.of(network)

@@ -13,8 +13,13 @@ from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.linear_algebra.log_determinant import half_log_determinant_by_factor
 from fairpool.linear_algebra.solving import solve_factorised
 from fairpool.models import kernels
-from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, maximise_likelihood
-from fairpool.models.likelihoods import gp_likelihood
+from fairpool.models.hyperparameters import (
+    NOISE_BOUNDS,
+    Learned,
+    maximise_likelihood,
+    maximise_likelihood_of_sets,
+)
+from fairpool.models.likelihoods import gp_likelihood, gp_likelihood_of_sets
 from fairpool.models.model import Model
 from fairpool.models.posteriors import KernelPosterior
 from fairpool.parties import Pool
@@ -136,6 +141,28 @@ class GaussianProcess(Model):
         return Learned(
             replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes
         )
+
+    def learn_prior(
+        self,
+        X: FloatArray,
+        Y: FloatArray,
+        noise: FloatArray,
+        *,
+        rng: np.random.Generator | int | None = None,
+        restarts: int = 0,
+    ) -> Learned:
+        """The kernel of the largest likelihood of several sets of labels, whose noise is known."""
+        fit = maximise_likelihood_of_sets(
+            gp_likelihood_of_sets,
+            kernel=self.kernel,
+            X=X,
+            Y=Y,
+            noise=noise,
+            rng=rng,
+            restarts=restarts,
+            entries=len(X) ** 2,
+        )
+        return Learned(replace(self, kernel=fit.kernel), fit.notes)
 
     def factor(self, X: FloatArray, scale: FloatArray) -> FloatArray:
         """L [m, m] with L L^T = I + S K_XX S.

@@ -149,6 +149,64 @@ def maximise_likelihood(
     )
 
 
+class LikelihoodOfSets(Protocol):
+    """Of several sets of labels with known noise, see `likelihoods.gp_likelihood_of_sets`."""
+
+    def __call__(
+        self, kernel: Any, X: FloatArray, Y: FloatArray, noise: FloatArray
+    ) -> tuple[float, FloatArray]:
+        """Its value, and its gradient by the kernel's theta."""
+        ...  # pragma: no cover
+
+
+def maximise_likelihood_of_sets(
+    likelihood: LikelihoodOfSets,
+    kernel: Any,
+    *,
+    X: FloatArray,
+    Y: FloatArray,
+    noise: FloatArray,
+    rng: np.random.Generator | int | None = None,
+    restarts: int = 0,
+    entries: int,
+) -> Fit:
+    """The kernel of the largest likelihood of several sets of labels, whose noise is known.
+
+    Args:
+        likelihood: What to maximise.
+        kernel: Where to start.
+        X: Inputs [m, p].
+        Y: Labels [m, k].
+        noise: Their noise variances [m, k].
+        rng: Of the random starts.
+        restarts: How many of them.
+        entries: Of the largest matrix that a likelihood needs.
+    """
+    known = noise
+
+    def with_idle_noise(
+        kernel: Any,
+        noise: float,  # noqa: ARG001 -- it is idle
+        X: FloatArray,
+        *,
+        y: FloatArray,
+    ) -> tuple[float, FloatArray]:
+        value, gradient = likelihood(kernel, X, y.reshape(Y.shape), noise=known)
+        return value, np.append(gradient, 0.0)
+
+    # The search has a noise variance as its last number, which here changes nothing and stays.
+    return maximise_likelihood(
+        with_idle_noise,
+        kernel=kernel,
+        noise=1.0,
+        X=X,
+        y=Y.ravel(),
+        rng=rng,
+        restarts=restarts,
+        entries=entries,
+    )
+
+
 class _Starts(NamedTuple):
     """Where searches start; each is a point [n].
 

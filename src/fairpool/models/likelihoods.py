@@ -82,6 +82,74 @@ def dtc_likelihood(
     return float(value), np.append(gradient, 0.5 * noise * (a @ a - trace_C_inverse))
 
 
+def gp_likelihood_of_sets(
+    kernel: Any, X: FloatArray, Y: FloatArray, noise: FloatArray
+) -> tuple[float, FloatArray]:
+    """Sum over sets of labels of log N(y; 0, K + diag(noise)), and its gradient by theta.
+
+    As `gp_likelihood`, with K and its pullback once for all sets: the latter is linear in G.
+
+    Args:
+        kernel: Of all sets.
+        X: Inputs [m, p].
+        Y: Labels [m, k].
+        noise: Their noise variances [m, k].
+    """
+    K, pullback = kernel_with_gradient(kernel, X, X)
+    diagonal = np.diag_indices_from(K)
+    value = 0.0
+    minus_G = np.zeros_like(K, order="F")
+    for y, s2 in zip(Y.T, noise.T, strict=True):
+        C = np.array(K, order="C")
+        C[diagonal] += s2
+        L = in_place.factorise(C)
+        a = solve_factorised(L, y)
+        value -= 0.5 * (y @ a + len(y) * LOG_2PI) + half_log_determinant_by_factor(L)
+        C_inverse = in_place.invert(L)
+        np.fill_diagonal(C_inverse, 0.5 * np.diag(C_inverse))
+        minus_G += in_place.add_outer(C_inverse, -0.5, a)
+    return float(value), -pullback(minus_G.T)
+
+
+def dtc_likelihood_of_sets(
+    kernel: Any, X: FloatArray, Y: FloatArray, noise: FloatArray, *, U: FloatArray
+) -> tuple[float, FloatArray]:
+    """Sum over sets of labels of log N(y; 0, Q + diag(noise)), and its gradient by theta.
+
+    As `dtc_likelihood` of rows and labels over their noise deviations, which have noise 1.
+
+    Args:
+        kernel: Of all sets.
+        X: Inputs [m, p].
+        Y: Labels [m, k].
+        noise: Their noise variances [m, k].
+        U: Inducing points [d, p].
+    """
+    d = len(U)
+    _, pullback_UU = kernel_with_gradient(kernel, U, U)
+    K_XU, pullback_XU = kernel_with_gradient(kernel, X, U)
+    L_U = lower_factors(inducing_covariance(np.asarray(kernel(U), dtype=np.float64)))
+    L_U_inverse = solve_lower(L_U, np.eye(d))
+    A_of_all = solve_lower(L_U, K_XU.T).T
+    value = 0.0
+    by_K_XU = np.zeros_like(K_XU)
+    by_K_UU = np.zeros((d, d))
+    for y, s2 in zip(Y.T, noise.T, strict=True):
+        scale = 1 / np.sqrt(s2)
+        A = A_of_all * scale[:, None]
+        L_B = lower_factors(np.eye(d) + A.T @ A)
+        w = solve_factorised(L_B, A.T @ (scale * y))
+        a = scale * y - A @ w
+        log_det = 2 * half_log_determinant_by_factor(L_B) + float(np.log(s2).sum())
+        value -= 0.5 * (float(a @ a + w @ w) + log_det + len(y) * LOG_2PI)
+        V = A @ L_U_inverse
+        GV = 0.5 * (np.outer(a, a @ V) - A @ solve_factorised(L_B, L_U_inverse))
+        by_K_XU += 2 * scale[:, None] * GV
+        by_K_UU -= V.T @ GV
+    by_K_UU[np.diag_indices(d)] *= 1 + JITTER
+    return float(value), pullback_XU(by_K_XU) + pullback_UU(by_K_UU)
+
+
 def inducing_covariance(K_UU: FloatArray) -> FloatArray:
     """K_UU + JITTER diag(K_UU) [d, d], the covariance of what the model takes for the values at U.
 

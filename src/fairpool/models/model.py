@@ -11,11 +11,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from fairpool.errors import DataError
 from fairpool.information import LabelledSpace, Space
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned
+from fairpool.models.metrics import mnlp
 from fairpool.models.posteriors import TrainedPosterior
 from fairpool.notes import warn_of
-from fairpool.parties import Pool
+from fairpool.parties import Party, Pool
 from fairpool.tables.arrays import FloatArray
 
 
@@ -86,7 +88,48 @@ class Model(ABC):
         fitted: Self = learned.model
         return fitted
 
+    def learn_prior(
+        self,
+        X: FloatArray,  # noqa: ARG002 -- for whoever can
+        Y: FloatArray,  # noqa: ARG002
+        noise: FloatArray,  # noqa: ARG002
+        *,
+        rng: np.random.Generator | int | None = None,  # noqa: ARG002
+        restarts: int = 0,  # noqa: ARG002
+    ) -> Learned:
+        """The prior of the largest likelihood of several sets of labels, whose noise is known.
+
+        Args:
+            X: Inputs [m, p].
+            Y: Sets of labels [m, k]; their likelihoods are multiplied.
+            noise: Their noise variances [m, k].
+            rng: Of random starts.
+            restarts: How many of them.
+        """
+        raise DataError(f"the prior of a {type(self).__name__} cannot be learned for classes")
+
     # What a game asks.
+
+    label_sets: int = 1
+    """How many sets of numbers a label becomes, each with noise of its own: one for each class."""
+
+    def gain_of(self, posterior: TrainedPosterior, party: Party) -> float:
+        """I(theta; D | what the posterior was trained on), for more rows D."""
+        return posterior.gain_from(party.X, party.noise_of_rows(self.noise_variance))
+
+    def residual(self, posterior: TrainedPosterior, party: Party) -> float:
+        """How far labels are from what is predicted, in predicted standard deviations.
+
+        The root mean square of (y - mean) / standard deviation over the party's rows.
+        """
+        mean, variance = posterior.predict(party.X)
+        if party.noise_variance is not None:  # its labels have a noise of their own
+            variance = variance - self.noise_variance + party.noise_variance
+        return float(np.sqrt(np.mean((party.y - mean) ** 2 / variance)))
+
+    def surprise(self, y: FloatArray, prediction: tuple[FloatArray, FloatArray]) -> float:
+        """Mean negative log probability of labels y [t], given what was predicted."""
+        return float(mnlp(y, *prediction))
 
     @abstractmethod
     def check(self, pool: Pool) -> None:
@@ -105,6 +148,10 @@ class Model(ABC):
             space: What `space` gave.
         """
 
+    def judged_space(self, pool: Pool, space: Space) -> LabelledSpace:
+        """The space in which labels are compared with what the model makes one expect of them."""
+        return self.labelled_space(pool, space)
+
     @abstractmethod
     def posterior_of(self, pool: Pool, mask: int) -> TrainedPosterior:
         """The model trained on a coalition's data, given as a bitmask."""
@@ -120,8 +167,8 @@ class Model(ABC):
             space: What `space` gave.
             eta: The variance of the noise added to each party's labels [n]; where it is infinite,
                 the party takes no part.
-            z: The noise on each party's labels, [label_draws] or [label_draws, k] for k sets of
-                labels.
+            z: The noise on each party's labels, [label_sets * label_draws], or that and [.., k]
+                for k sets of them.
         """
 
     def rounding_error(self, pool: Pool) -> float:  # noqa: ARG002 -- most models compute exactly

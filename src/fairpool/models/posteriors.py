@@ -81,6 +81,10 @@ class TrainedPosterior(Posterior, Protocol):
         """Whether it contains a row of another party's inputs than that of its recipient."""
         ...  # pragma: no cover
 
+    def latent(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the latent values at X [t, p], without observation noise."""
+        ...  # pragma: no cover
+
     def predict_without_each(
         self, X: FloatArray, y: FloatArray, noise: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
@@ -178,19 +182,23 @@ class KernelPosterior:
 
     def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of y* at X [t, p], observation noise included."""
+        mean, variance = self.latent(X)
+        return mean, variance + self.model.noise_variance
+
+    def latent(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the latent values at X [t, p]."""
         X = as_inputs(X, self.X.shape[1], self.columns)
         K_sX = self.model.covariance(X, self.X)
         # A kernel can overflow where inputs are far out, and nan must not pass for a variance.
         W = solve_lower(self.factor, np.asarray_chkfinite((K_sX * self.scale).T))
         variance = self.model.prior_variance_at(X) - np.einsum("ij,ij->j", W, W)
-        return K_sX @ self.alpha, np.maximum(variance, 0.0) + self.model.noise_variance
+        return K_sX @ self.alpha, np.maximum(variance, 0.0)
 
     def predict_without_each(
         self, X: FloatArray, y: FloatArray, noise: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Mean and variance [m] of labels that it was trained on, each without its own row."""
-        f, of_label = self.predict(X)
-        variance = of_label - self.model.noise_variance
+        f, variance = self.latent(X)
         h = leverages(variance, noise, self.model.prior_variance_at(X))
         return mean_without_row(f, y, h), variance_without_row(variance, h) + noise
 
@@ -266,12 +274,15 @@ class WeightPosterior:
 
     def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of y* at X [t, p], observation noise included."""
+        mean, variance = self.latent(X)
+        return mean, variance + self.model.noise_variance
+
+    def latent(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the latent values at X [t, p]."""
         X = as_inputs(X, self.inputs, self.columns)
         A = self.model.whitened_features(X)
-        variance = self.model.residual_variance(X, A) + self.variance_of(A)
-        return (
-            self.model.prior_mean_at(X) + (A @ self.weights).T
-        ).T, variance + self.model.noise_variance
+        mean = (self.model.prior_mean_at(X) + (A @ self.weights).T).T
+        return mean, self.model.residual_variance(X, A) + self.variance_of(A)
 
     def variance_of(self, A: FloatArray) -> FloatArray:
         """a^T B^-1 a for every row a of whitened features A [m, d]."""

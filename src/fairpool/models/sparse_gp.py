@@ -15,8 +15,17 @@ from fairpool.linear_algebra.inverse import inverse
 from fairpool.linear_algebra.rounding import EPS, SEVERAL
 from fairpool.linear_algebra.solving import solve_lower
 from fairpool.models import kernels
-from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, maximise_likelihood
-from fairpool.models.likelihoods import dtc_likelihood, inducing_covariance
+from fairpool.models.hyperparameters import (
+    NOISE_BOUNDS,
+    Learned,
+    maximise_likelihood,
+    maximise_likelihood_of_sets,
+)
+from fairpool.models.likelihoods import (
+    dtc_likelihood,
+    dtc_likelihood_of_sets,
+    inducing_covariance,
+)
 from fairpool.models.weight_model import WeightModel
 from fairpool.parties import FeatureBounds
 from fairpool.tables.arrays import FloatArray, as_matrix, as_one_set_of_labels, positive
@@ -150,3 +159,26 @@ class SparseGaussianProcess(WeightModel):
         return Learned(
             replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes
         )
+
+    def learn_prior(
+        self,
+        X: FloatArray,
+        Y: FloatArray,
+        noise: FloatArray,
+        *,
+        rng: np.random.Generator | int | None = None,
+        restarts: int = 0,
+    ) -> Learned:
+        """The kernel of the largest likelihood of several sets of labels, whose noise is known."""
+        U = self.inducing_points
+        fit = maximise_likelihood_of_sets(
+            partial(dtc_likelihood_of_sets, U=U),
+            kernel=self.kernel,
+            X=X,
+            Y=Y,
+            noise=noise,
+            rng=rng,
+            restarts=restarts,
+            entries=len(X) * len(U),
+        )
+        return Learned(replace(self, kernel=fit.kernel), fit.notes)

@@ -7,6 +7,7 @@ batch, or by itself, and no row needs to travel.
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +49,13 @@ class RowSums(NamedTuple):
 
     gram: FloatArray
     moment: FloatArray
-    squares: float
+    squares: FloatArray | float
+
+    def plus(self, more: "RowSums") -> "RowSums":
+        """Over both ones' rows."""
+        return RowSums(
+            self.gram + more.gram, self.moment + more.moment, self.squares + more.squares
+        )
 
 
 class WeightModel(Model):
@@ -205,17 +212,22 @@ class WeightModel(Model):
                 " its rows"
             )
         s2 = float(noise[0]) if len(noise) else self.noise_variance
-        probe = self.probe(party.inputs)  # first, since it refuses a model for other inputs
+        self.probe(party.inputs)  # first, since it refuses a model for other inputs
         sums = self.moments(party.X, party.y)
+        summary = self.summary_of(party.name, sums, rows=len(party), inputs=party.inputs)
+        return replace(summary, noise_variance=s2)
+
+    def summary_of(self, name: str, sums: RowSums, *, rows: int, inputs: int) -> PartySummary:
+        """The sums over a party's rows, as party data, with the model's noise variance."""
         return PartySummary(
-            name=party.name,
+            name=name,
             gram=sums.gram,
             moment=sums.moment,
-            squares=sums.squares,
-            noise_variance=s2,
-            rows=len(party),
-            inputs=party.inputs,
-            probe=probe,
+            squares=float(sums.squares),
+            noise_variance=self.noise_variance,
+            rows=rows,
+            inputs=inputs,
+            probe=self.probe(inputs),
         )
 
     def moments(self, X: FloatArray, y: FloatArray) -> RowSums:

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairpool.errors import DataError, is_printable, shown
 from fairpool.parties.party_data import FeatureModel, Told, UnequalRows
@@ -82,6 +83,13 @@ class Party:
         """Each row's noise variance [m_i]: the party's own, or else the model's."""
         noise = model_noise if self.noise_variance is None else self.noise_variance
         return np.broadcast_to(noise, len(self))
+
+    def some_rows(self, chosen: NDArray[np.bool_]) -> "Party":
+        """Some of its rows, given as a mask [m_i]."""
+        noise = self.noise_variance
+        if isinstance(noise, np.ndarray):
+            noise = noise[chosen]
+        return Party(self.name, self.X[chosen], self.y[chosen], noise)
 
     def refuse_other_model(self, model: FeatureModel) -> None:
         """Rows suit any model; one for other columns says so when it meets them."""

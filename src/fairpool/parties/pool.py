@@ -64,6 +64,12 @@ class Pool:
         """What the model, one with weights, learns from each party."""
         return tuple(party.statistics(self.model) for party in self.parties)
 
+    @cached_property
+    def of_classes(self) -> tuple["Pool", ...]:
+        """What each class's latent function sees of it, where the model is a classifier."""
+        pools: tuple[Pool, ...] = self.model.class_pools(self)
+        return pools
+
     @property
     def inputs(self) -> int:
         """The number of input columns."""

@@ -15,6 +15,7 @@ variances are those of data spread as M says: KL = (tr(Bt B^-1) - d) / 2 nats.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -27,7 +28,7 @@ from fairpool.linear_algebra.log_determinant import (
 )
 from fairpool.linear_algebra.pencil import pencil_eigenvalues
 from fairpool.linear_algebra.solving import solve_factorised, solve_lower
-from fairpool.models import Model, WeightModel, WeightPosterior
+from fairpool.models import Classifier, ClassPosterior, Model, WeightModel, WeightPosterior
 from fairpool.notes import Note
 from fairpool.parties import Told
 from fairpool.realisation.model_reward import ModelReward
@@ -71,7 +72,7 @@ class HiddenCovariance:
         price: How much worse it is, in nats (KL from the posterior that was trained).
     """
 
-    posterior: WeightPosterior
+    posterior: WeightPosterior | ClassPosterior
     price: float
 
 
@@ -152,9 +153,42 @@ def hidden(
         M: From `Spread`.
         value: r_i, what the reward is worth.
     """
-    R = np.eye(len(M)) + own.precision
-    others = _kappa(R, M, value) * M
-    factor = lower_factor(R + others)
+    kappa = _kappa([Pencil.of(own, M)], value)
+    return _covered(posterior, own=own, M=M, kappa=kappa)
+
+
+def hidden_classes(
+    posterior: ClassPosterior, *, own: Sequence[Told], M: Sequence[FloatArray], value: float
+) -> HiddenCovariance:
+    """The same of a classifier: one kappa for the precisions of all classes.
+
+    The class of a row enters the weight that it has in each precision, so that the precisions as
+    trained would tell labels, whatever noise is on them.
+
+    Args:
+        posterior: Trained on D_i^r.
+        own: What the recipient's own data tell, of every class.
+        M: From `Spread`, of every class.
+        value: r_i, what the reward is worth.
+    """
+    kappa = _kappa([Pencil.of(*pair) for pair in zip(own, M, strict=True)], value)
+    covered = []
+    for c, of_class in enumerate(posterior.of_classes):
+        assert isinstance(of_class, WeightPosterior)  # what a model with weights learns
+        covered.append(_covered(of_class, own=own[c], M=M[c], kappa=kappa))
+    of_classes = tuple(one.posterior for one in covered)
+    return HiddenCovariance(
+        posterior=replace(posterior, of_classes=of_classes),
+        price=sum(one.price for one in covered),
+    )
+
+
+def _covered(
+    posterior: WeightPosterior, *, own: Told, M: FloatArray, kappa: float
+) -> HiddenCovariance:
+    """The posterior with the precision I + P_i + kappa M."""
+    others = kappa * M
+    factor = lower_factor(np.eye(len(M)) + own.precision + others)
     moment = factor @ (factor.T @ posterior.weights) - _as_wide(own.moment, posterior.weights)
     ratio = solve_lower(posterior.factor, factor)
     return HiddenCovariance(
@@ -168,14 +202,27 @@ def hidden(
     )
 
 
-def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
-    """kappa with 1/2 log|R + kappa M| = value: the left side increases without bound."""
-    more = value - half_log_determinant(R)
+class Pencil(NamedTuple):
+    """R + kappa M, the precision that is handed out as a function of kappa; both [d, d]."""
+
+    R: FloatArray
+    M: FloatArray
+
+    @classmethod
+    def of(cls, own: Told, M: FloatArray) -> "Pencil":
+        """R is what the recipient knows of itself."""
+        return cls(np.eye(len(M)) + own.precision, M)
+
+
+def _kappa(pencils: Sequence[Pencil], value: float) -> float:
+    """kappa with sum 1/2 log|R + kappa M| = value: the left side increases without bound."""
+    more = value - sum(half_log_determinant(pencil.R) for pencil in pencils)
     # What rounding alone may have made, of two ways to compute one log-determinant, is nothing: its
     # kappa would be nothing but rounding, and steps towards it go anywhere.
     if more <= ROUNDING * max(value, 1.0):
         return 0.0
-    eigenvalues = np.maximum(pencil_eigenvalues(M, R), 0.0)
+    spectra = [pencil_eigenvalues(pencil.M, pencil.R) for pencil in pencils]
+    eigenvalues = np.maximum(np.concatenate(spectra), 0.0)
 
     def excess(log_kappa: float) -> float:
         return 0.5 * float(np.log1p(np.exp(log_kappa) * eigenvalues).sum()) - more
@@ -188,9 +235,12 @@ def _kappa(R: FloatArray, M: FloatArray, value: float) -> float:
     kappa = float(np.exp(brentq(excess, low, high, xtol=1e-15, rtol=4 * np.finfo(float).eps)))
     # Small eigenvalues are not exact where units differ much; the log-determinant itself is.
     for _ in range(NEWTON_STEPS):
-        L = lower_factor(R + kappa * M)
-        too_much = half_log_determinant_by_factor(L) - value
-        slope = 0.5 * kappa * float(solve_factorised(L, M).trace())
+        too_much = -value
+        slope = 0.0
+        for R, M in pencils:
+            L = lower_factor(R + kappa * M)
+            too_much += half_log_determinant_by_factor(L)
+            slope += 0.5 * kappa * float(solve_factorised(L, M).trace())
         # A step corrects; where it is long, the difference is rounding over a flat curve.
         kappa *= float(np.exp(np.clip(-too_much / slope, -LONGEST_STEP, LONGEST_STEP)))
     return kappa
@@ -205,6 +255,8 @@ def ranges_would_help(
     model: Model, *, public: FloatArray | None, declared: FloatArray | None
 ) -> bool:
     """Whether declared ranges would be used, if there were any."""
+    if isinstance(model, Classifier):
+        model = model.base
     if public is not None or declared is not None or not isinstance(model, WeightModel):
         return False
     return len(model.inputs_within) <= 1
@@ -221,6 +273,8 @@ def price_notes(
         propose_ranges: Whether declared ranges would make it cheaper.
     """
     remedy = 'use covariance = "full" if all parties are large enough, or fewer weights'
+    if any(isinstance(model.posterior, ClassPosterior) for model in models):
+        remedy = "use fewer weights"  # a full covariance would tell labels
     if propose_ranges:
         remedy += "; or declare the range of every column, [columns.NAME] range = [0, 100]"
     notes = []

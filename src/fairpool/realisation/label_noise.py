@@ -57,7 +57,7 @@ class LabelNoise:
     ) -> tuple[TrainedPosterior, ...]:
         """Train every party's model on its own labels and the others' noisy ones."""
         etas = [eta_of(level) for level in levels]
-        size = sum(party.label_draws for party in game.pool.parties)
+        size = sum(_draws(game))
         shape = (size,) if draws is None else (size, draws)
         posteriors = {}
         # One recipient after the other: noise on everybody's labels takes as much memory as they.
@@ -83,10 +83,14 @@ class LabelNoise:
         )
 
 
+def _draws(game: InformationGain) -> list[int]:
+    """How many numbers of noise each party's labels take."""
+    return [game.model.label_sets * party.label_draws for party in game.pool.parties]
+
+
 def _trained(game: InformationGain, i: int, eta: float, *, noise: FloatArray) -> TrainedPosterior:
     """Party i's model: its own labels are as they are, the others' have this noise."""
-    sizes = [party.label_draws for party in game.pool.parties]
-    of_parties = np.split(noise, np.cumsum(sizes)[:-1])
+    of_parties = np.split(noise, np.cumsum(_draws(game))[:-1])
     of_parties[i] = np.zeros_like(of_parties[i])
     etas = np.full(game.n, eta)
     etas[i] = 0.0

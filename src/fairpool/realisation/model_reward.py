@@ -101,7 +101,11 @@ class ModelReward:
         return float(getattr(self.level, "eta", np.nan))
 
     def predict(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of y* at X [t, p], observation noise included (never eta)."""
+        """Mean and variance of y* at X [t, p], observation noise included (never eta).
+
+        Of a classifier, every class's probability [t, k], and the variance of the most probable
+        one's [t].
+        """
         return self.posterior.predict(X)
 
     def predict_table(
@@ -137,7 +141,12 @@ class ModelReward:
         return replace(self, exposure=replace(self.exposure, outlying=rows))
 
     def save(
-        self, path: str | Path, *, share_inputs: bool = False, known_noise: bool = False
+        self,
+        path: str | Path,
+        *,
+        share_inputs: bool = False,
+        known_noise: bool = False,
+        share_labels: bool = False,
     ) -> None:
         """Write the reward as a safetensors file, atomically; `fairpool.load_reward` opens it.
 
@@ -148,10 +157,18 @@ class ModelReward:
                 weights do not.
             known_noise: Say that you know that the noise can be removed by whoever knows the `rng`
                 it was drawn with, and do not hand the file out.
+            share_labels: Say that the parties agreed to show each other their labels. Of classes, a
+                full covariance and an exact Gaussian process tell them, whatever the noise.
         """
         from fairpool.realisation.reward_file import save_reward
 
-        save_reward(self, Path(path), share_inputs=share_inputs, known_noise=known_noise)
+        save_reward(
+            self,
+            Path(path),
+            share_inputs=share_inputs,
+            known_noise=known_noise,
+            share_labels=share_labels,
+        )
 
     def __repr__(self) -> str:
         if self.tau == 1:

@@ -7,9 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairpool.errors import GameError, RewardError, cut, shown
-from fairpool.models import TrainedPosterior, WeightModel, WeightPosterior
-from fairpool.realisation.disclosure import Exposure, files_together
-from fairpool.realisation.hidden_covariance import Spread, hidden
+from fairpool.models import (
+    Classifier,
+    ClassPosterior,
+    Model,
+    TrainedPosterior,
+    WeightModel,
+    WeightPosterior,
+)
+from fairpool.parties import Told
+from fairpool.realisation.disclosure import FEWEST_ROWS, Exposure, RareClass, files_together
+from fairpool.realisation.hidden_covariance import Spread, hidden, hidden_classes
 from fairpool.realisation.label_noise import LabelNoise
 from fairpool.realisation.level import Level, check_targets
 from fairpool.realisation.mechanism import Mechanism
@@ -120,13 +128,23 @@ def _spread(
     *,
     public: FloatArray | None,
     declared: FloatArray | None,
-) -> Spread | None:
-    """What a hidden covariance is made of; None where it stays as trained."""
+) -> tuple[Spread, ...] | None:
+    """What a hidden covariance is made of, for every class; None where it stays as trained."""
     if covariance not in COVARIANCES:
         raise RewardError(f'no covariance "{cut(str(covariance))}"; there are "hidden" and "full"')
-    if covariance == "full" or not isinstance(game.model, WeightModel):
+    if covariance == "full":
         return None
-    return Spread.of(game.model, game.pool.inputs, public, declared=declared)
+    model = game.model
+    if isinstance(model, WeightModel):
+        return (Spread.of(model, game.pool.inputs, public, declared=declared),)
+    if not isinstance(model, Classifier) or not model.has_weights:
+        return None
+    spreads: dict[Model, Spread] = {}
+    for of_class in model.of_classes:
+        if of_class not in spreads:  # mostly all classes share one
+            assert isinstance(of_class, WeightModel)
+            spreads[of_class] = Spread.of(of_class, game.pool.inputs, public, declared=declared)
+    return tuple(spreads[of_class] for of_class in model.of_classes)
 
 
 class _Written(NamedTuple):
@@ -142,15 +160,27 @@ def _as_written(
     *,
     trained: TrainedPosterior,
     value: float,
-    spread: Spread | None,
+    spread: tuple[Spread, ...] | None,
 ) -> _Written:
     """Party i's model with the covariance that it receives; without a spread, as it was trained."""
     if spread is None:
         return _Written(posterior=trained, price=0.0)
-    assert isinstance(trained, WeightPosterior)  # what a model with weights learns
-    own = game.pool.statistics[i].told
-    covered = hidden(trained, own=own, M=spread.gram(own), value=value)
+    own = _own(game, i)
+    M = [of_class.gram(told) for of_class, told in zip(spread, own, strict=True)]
+    if isinstance(trained, ClassPosterior):
+        covered = hidden_classes(trained, own=own, M=M, value=value)
+    else:
+        assert isinstance(trained, WeightPosterior)  # what a model with weights learns
+        covered = hidden(trained, own=own[0], M=M[0], value=value)
     return _Written(posterior=covered.posterior, price=covered.price)
+
+
+def _own(game: InformationGain, i: int) -> list[Told]:
+    """What party i's own data tell, for every class if there are classes."""
+    pools = [game.pool]
+    if isinstance(game.model, Classifier):
+        pools = list(game.pool.of_classes)
+    return [pool.statistics[i].told for pool in pools]
 
 
 def _releases(
@@ -196,30 +226,57 @@ def _exposure(
         inputs=game.pool.inputs,
         hidden=posterior.others is not None,
     )
-    if not isinstance(trained, WeightPosterior):
-        return exposure
-    view = View.of(
-        trained,
-        own=game.pool.statistics[i].told,
-        # A mechanism that adds no noise to labels hides none of them.
-        eta=getattr(level, "eta", 0.0),
-        hidden=exposure.hidden,
+    # A mechanism that adds no noise to labels hides none of them.
+    eta = getattr(level, "eta", 0.0)
+    of_classes: tuple[TrainedPosterior, ...] = (trained,)
+    if isinstance(trained, ClassPosterior):
+        of_classes = trained.of_classes
+        exposure = _with_classes(exposure, game, i)
+    views = []
+    for c, of_class in enumerate(of_classes):
+        if isinstance(of_class, WeightPosterior):
+            own = _own(game, i)[c]
+            views.append(View.of(of_class, own=own, eta=eta, hidden=exposure.hidden))
+    return replace(exposure, views=tuple(views))
+
+
+def _with_classes(exposure: Exposure, game: InformationGain, i: int) -> Exposure:
+    """What a file would tell of each other party's classes."""
+    model = game.model
+    assert isinstance(model, Classifier)
+    rare = {}
+    for j, party in enumerate(game.pool.parties):
+        counts = model.counts_of(party)
+        some = np.flatnonzero((counts > 0) & (counts < FEWEST_ROWS))
+        if j != i and len(some):
+            c = int(some[np.argmin(counts[some])])
+            rare[party.name] = RareClass(str(c), int(counts[c]))
+    return replace(
+        exposure,
+        classes=model.label_sets,
+        rare=rare,
+        tells_labels=not exposure.hidden and not model.label_blind,
     )
-    return replace(exposure, view=view)
 
 
 def _with_outlying_rows(game: InformationGain, models: list[ModelReward]) -> list[ModelReward]:
     """The rewards, knowing which rows stand out in each, as far as rows can be looked at."""
     views = {}
     for model in models:
-        if model.exposure is not None and model.exposure.view is not None:
-            views[model.party] = model.exposure.view
+        if model.exposure is not None and model.exposure.views:
+            views[model.party] = model.exposure.views
     if not views:
         return models
-    assert isinstance(game.model, WeightModel)  # only its rewards have a view
+    pools = [game.pool]
+    if isinstance(game.model, Classifier):
+        pools = list(game.pool.of_classes)
     outlying: dict[str, dict[str, OutlyingRow]] = {name: {} for name in game.names}
-    for party in game.pool.rows:
-        of_others = {name: view for name, view in views.items() if name != party.name}
-        for recipient, row in outlying_rows(game.model, party, of_others).items():
-            outlying[recipient][party.name] = row
+    for c, pool in enumerate(pools):
+        assert isinstance(pool.model, WeightModel)  # only its rewards have a view
+        for party in pool.rows:
+            of_others = {name: view[c] for name, view in views.items() if name != party.name}
+            for recipient, row in outlying_rows(pool.model, party, of_others).items():
+                known = outlying[recipient].get(party.name)
+                if known is None or row.share > known.share:
+                    outlying[recipient][party.name] = row
     return [model.with_outlying(outlying[model.party]) for model in models]

@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 
 from fairpool.compute.files import write_atomically
 from fairpool.errors import RewardFileError, shown
-from fairpool.model_kinds import Stored, kind_in_file, kind_of
+from fairpool.model_kinds import Stored, decode_posterior, encode_posterior
 from fairpool.models import TrainedPosterior
 from fairpool.realisation.delivery_codec import decode_delivery, encode_delivery
 from fairpool.realisation.encoding_codec import decode_encoding, encode_encoding
@@ -25,6 +25,7 @@ from fairpool.realisation.model_reward import ModelReward, Update
 from fairpool.stored import number, text
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.delivery import AS_AGREED
+from fairpool.targets import label_sets
 
 ENTRY = "fairpool"
 VERSION = 2
@@ -53,21 +54,36 @@ DEFAULT_MECHANISM = "label_noise"
 
 
 def save_reward(
-    reward: ModelReward, path: Path, *, share_inputs: bool, known_noise: bool = False
+    reward: ModelReward,
+    path: Path,
+    *,
+    share_inputs: bool,
+    known_noise: bool = False,
+    share_labels: bool = False,
 ) -> None:
     """Write a reward to `path`, atomically: a killed run leaves the old file or none."""
-    content = reward_bytes(reward, share_inputs=share_inputs, known_noise=known_noise)
+    content = reward_bytes(
+        reward, share_inputs=share_inputs, known_noise=known_noise, share_labels=share_labels
+    )
     write_atomically(path, content)
 
 
-def reward_bytes(reward: ModelReward, *, share_inputs: bool, known_noise: bool = False) -> bytes:
+def reward_bytes(
+    reward: ModelReward,
+    *,
+    share_inputs: bool,
+    known_noise: bool = False,
+    share_labels: bool = False,
+) -> bytes:
     """A reward as the content of a file; the same reward gives the same bytes.
 
     Args:
         reward: The model and what it is worth.
         share_inputs: Whether the parties agreed to show each other their inputs.
         known_noise: Whether it may hold noise that somebody knows.
+        share_labels: Whether the parties agreed to show each other their labels.
     """
+    _refuse_told_labels(reward, share_labels=share_labels)
     if reward.holds_inputs_of_others and not share_inputs:
         raise RewardFileError(
             f'the reward of "{reward.party}" contains other parties\' inputs; if all agreed to'
@@ -88,7 +104,7 @@ def reward_bytes(reward: ModelReward, *, share_inputs: bool, known_noise: bool =
             " yourself, save it with known_noise=True"
         )
     posterior = reward.posterior
-    stored = kind_of(posterior.model).encode(posterior)
+    stored = encode_posterior(posterior)
     if reward.exposure is not None and not share_inputs:
         problems = reward.exposure.problems()
         if problems:
@@ -119,6 +135,18 @@ def reward_bytes(reward: ModelReward, *, share_inputs: bool, known_noise: bool =
     metadata = {ENTRY: _canonical(description)}
     content: bytes = safetensors.numpy.save(arrays, metadata=metadata)
     return content
+
+
+def _refuse_told_labels(reward: ModelReward, *, share_labels: bool) -> None:
+    """Refuse a file that would tell the classes of other parties' rows, noise or not."""
+    if share_labels or reward.exposure is None or not reward.exposure.tells_labels:
+        return
+    raise RewardFileError(
+        f'the reward of "{reward.party}" tells the classes of other parties\' rows, since these are'
+        ' weighted by their class, whatever noise is on their labels; use covariance = "hidden"'
+        " with a sparse Gaussian process or a regression, or label_blind, or, if all parties agreed"
+        " to that, share_labels = true"
+    )
 
 
 def load_reward(path: str | Path) -> ModelReward:
@@ -228,8 +256,13 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
     for name, tensor in tensors.items():
         if not np.isfinite(tensor).all():
             raise RewardFileError(f'tensor "{name}" has values that are not finite')
-    posterior = kind_in_file(d["model"]).decode(Stored(d["model"], tensors))
+    posterior = decode_posterior(Stored(d["model"], tensors))
     encoding = None if d["encoding"] is None else decode_encoding(d["encoding"])
+    if encoding is not None and label_sets(encoding.target) != posterior.model.label_sets:
+        raise RewardFileError(
+            f"it describes {label_sets(encoding.target)} class(es) for a model of"
+            f" {posterior.model.label_sets}"
+        )
     columns = None if d["columns"] is None else tuple(text(name) for name in d["columns"])
     _check_inputs("inputs", encoding.features if encoding else None, posterior.inputs)
     _check_inputs("columns", columns, posterior.inputs)

@@ -17,8 +17,8 @@ import numpy as np
 
 from fairpool.errors import KernelError, RewardFileError
 from fairpool.linear_algebra.cholesky import lower_factor
-from fairpool.models import WeightPosterior
-from fairpool.parties import PartyData, Told
+from fairpool.models import ClassPosterior, TrainedPosterior, WeightPosterior
+from fairpool.parties import PartyData, Pool, Told
 from fairpool.realisation.level import Level
 from fairpool.realisation.model_reward import ModelReward, Update
 from fairpool.tables.arrays import FloatArray
@@ -47,38 +47,61 @@ def update(
     """
     posterior = updatable(reward)
     _refuse_other_inputs(posterior, own)
-    own.refuse_other_model(posterior.model)
-    told = own.statistics(posterior.model).told
-    if add:
-        trained = _with_more(posterior, told)
+    pool = Pool.of([own], posterior.model)
+    posterior.model.check(pool)
+    trained: WeightPosterior | ClassPosterior
+    if isinstance(posterior, ClassPosterior):
+        of_classes = []
+        for before, of_class in zip(posterior.of_classes, pool.of_classes, strict=True):
+            assert isinstance(before, WeightPosterior)  # see `updatable`
+            told = of_class.statistics[0].told
+            of_classes.append(_exchanged(before, told, add=add, corrected=corrected))
+        trained = replace(posterior, of_classes=tuple(of_classes))
     else:
-        trained = _with_all(posterior, told, corrected=corrected)
+        told = pool.statistics[0].told
+        trained = _exchanged(posterior, told, add=add, corrected=corrected)
     return replace(
         reward,
-        posterior=replace(trained, others=posterior.others, columns=posterior.columns),
+        posterior=trained,
         level=_worth(reward.level, trained.worth),
         updated=_update_of(reward, len(own), add=add),
     )
 
 
-def updatable(reward: ModelReward) -> WeightPosterior:
+def _exchanged(
+    posterior: WeightPosterior, told: Told, *, add: bool, corrected: bool
+) -> WeightPosterior:
+    """The posterior with what more rows tell, or with what other rows tell in place of before."""
+    if add:
+        trained = _with_more(posterior, told)
+    else:
+        trained = _with_all(posterior, told, corrected=corrected)
+    return replace(trained, others=posterior.others, columns=posterior.columns)
+
+
+def updatable(reward: ModelReward) -> WeightPosterior | ClassPosterior:
     """The model of a reward, refused where rows cannot be added to it."""
     posterior = reward.posterior
-    if not isinstance(posterior, WeightPosterior):
-        raise RewardFileError(
-            f'the reward of "{reward.party}" is an exact Gaussian process, which holds rows instead'
-            " of sums over them, and would have to be trained anew on all of them; ask the operator"
-            " for a model with weights"
-        )
-    if posterior.weights.ndim > 1:
-        raise RewardFileError(
-            f'the reward of "{reward.party}" was trained on several draws of the noise, for'
-            " evaluation; realise it again without draws"
-        )
+    of_classes: tuple[TrainedPosterior, ...] = (posterior,)
+    if isinstance(posterior, ClassPosterior):
+        of_classes = posterior.of_classes
+    for of_class in of_classes:
+        if not isinstance(of_class, WeightPosterior):
+            raise RewardFileError(
+                f'the reward of "{reward.party}" is an exact Gaussian process, which holds rows'
+                " instead of sums over them, and would have to be trained anew on all of them; ask"
+                " the operator for a model with weights"
+            )
+        if of_class.weights.ndim > 1:
+            raise RewardFileError(
+                f'the reward of "{reward.party}" was trained on several draws of the noise, for'
+                " evaluation; realise it again without draws"
+            )
+    assert isinstance(posterior, WeightPosterior | ClassPosterior)
     return posterior
 
 
-def _refuse_other_inputs(posterior: WeightPosterior, own: PartyData) -> None:
+def _refuse_other_inputs(posterior: TrainedPosterior, own: PartyData) -> None:
     if own.inputs != posterior.inputs:
         raise RewardFileError(
             f'party "{own.name}" has {own.inputs} columns, the model was trained on'

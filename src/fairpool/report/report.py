@@ -14,6 +14,7 @@ from fairpool.audit import AgainstAlone, Evidence, PartyEvidence, Uncheckable
 from fairpool.errors import printable
 from fairpool.outcome import Outcome
 from fairpool.report import charts
+from fairpool.report.class_scores import reliability_chart
 from fairpool.report.evidence import EvidenceWords
 from fairpool.report.evidence_charts import pairs_chart, shares_chart
 from fairpool.report.prediction import PredictionWords
@@ -75,10 +76,13 @@ def render_report(result: Outcome, context: Context) -> str:
     along_rho = charts.rho_chart(result)
     rho_svg = charts.as_svg(along_rho)
     scores_svg = None
+    reliability_svg = None
     measures: tuple[Measure, ...] = ()
     if context.scores is not None:
         scores_svg = charts.as_svg(charts.scores_chart(result, context.scores))
         measures = context.scores.target.measures
+        if context.scores.classes is not None:
+            reliability_svg = charts.as_svg(reliability_chart(context.scores.classes))
     pairs_svg = None
     shares_svg = None
     if context.evidence is not None:
@@ -102,6 +106,7 @@ def render_report(result: Outcome, context: Context) -> str:
         rho_svg=rho_svg,
         scores_svg=scores_svg,
         measures=measures,
+        reliability_svg=reliability_svg,
         evidence_words=EvidenceWords(),
         pairs_svg=pairs_svg,
         shares_svg=shares_svg,

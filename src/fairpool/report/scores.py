@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from fairpool.realisation import ModelReward
+from fairpool.report.class_scores import EVERYBODY, ClassDetails
 from fairpool.tables.arrays import FloatArray
-from fairpool.targets import Score, Target
+from fairpool.targets import ClassTarget, Score, Target
 from fairpool.values import InformationGain
 
 
@@ -20,6 +21,7 @@ class Scores:
         alone: Each party's own model.
         reward: Each party's reward.
         everyone: The model trained on everybody's data.
+        classes: Which classes are confused, and whether probabilities hold; None for numbers.
     """
 
     target: Target
@@ -27,6 +29,7 @@ class Scores:
     alone: tuple[Score, ...]
     reward: tuple[Score, ...]
     everyone: Score
+    classes: ClassDetails | None = None
 
 
 class Rewarded(Protocol):
@@ -54,10 +57,16 @@ def score_models(result: Rewarded, X: FloatArray, y: FloatArray, *, target: Targ
 
     game = result.game
     everyone = game.posterior(range(game.n))
+    classes = None
+    if isinstance(target, ClassTarget):
+        models = [(model.party, model.predict(X)[0]) for model in result.models]
+        models.append((EVERYBODY, everyone.predict(X)[0]))
+        classes = ClassDetails.of(target.levels, y, models)
     return Scores(
         target=target,
         rows=len(y),
         alone=tuple(score(game.posterior([i]).predict) for i in range(game.n)),
         reward=tuple(score(model.predict) for model in result.models),
         everyone=score(everyone.predict),
+        classes=classes,
     )

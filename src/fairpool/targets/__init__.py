@@ -4,6 +4,7 @@ from typing import Any
 
 from fairpool.errors import RewardFileError, shown
 from fairpool.stored import text
+from fairpool.targets.classes import CLASSES, ClassTarget
 from fairpool.targets.kind import Labels, SeenLabels, TargetKind
 from fairpool.targets.log_number import LogNumberTarget
 from fairpool.targets.number import LABELS, NUMBER, NumberLabels, NumberTarget
@@ -11,11 +12,13 @@ from fairpool.targets.target import Measure, Score, Target
 
 TARGETS: dict[str, TargetKind] = {
     "number": NUMBER,
+    "classes": CLASSES,
 }
 
 __all__ = [
     "LABELS",
     "TARGETS",
+    "ClassTarget",
     "Labels",
     "LogNumberTarget",
     "Measure",
@@ -25,9 +28,15 @@ __all__ = [
     "SeenLabels",
     "Target",
     "TargetKind",
+    "label_sets",
     "target_entries",
     "target_of",
 ]
+
+
+def label_sets(target: Target) -> int:
+    """How many latent functions there are: one for each class, or one."""
+    return len(target.levels) if isinstance(target, ClassTarget) else 1
 
 
 def target_entries(target: Target) -> dict[str, Any]:

@@ -59,6 +59,12 @@ class EvidenceGain(Game):
         return information.model.labelled_space(information.pool, information.space)
 
     @cached_property
+    def judged(self) -> LabelledSpace:
+        """The same, as labels are judged in it."""
+        information = self.information
+        return information.model.judged_space(information.pool, information.space)
+
+    @cached_property
     def _alone(self) -> FloatArray:
         """l(j) of each party [n], less what its labels would have as pure noise."""
         return self.space.explained_by(np.eye(self.n, dtype=bool)).log_evidence

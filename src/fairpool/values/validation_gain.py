@@ -6,7 +6,7 @@ from typing import Any
 
 from fairpool.coalitions import members
 from fairpool.errors import DataError
-from fairpool.models import Model, mnlp
+from fairpool.models import Model
 from fairpool.parties import PartyData
 from fairpool.tables.arrays import as_matrix, as_vector
 from fairpool.values.game import Game
@@ -46,4 +46,5 @@ class ValidationGain(Game):
         return self._mnlp(0)
 
     def _mnlp(self, mask: int) -> float:
-        return float(mnlp(self.y, *self.data.posterior(members(mask)).predict(self.X)))
+        predicted = self.data.posterior(members(mask)).predict(self.X)
+        return self.data.model.surprise(self.y, predicted)

@@ -1,0 +1,284 @@
+"""What a model of classes with weights needs to know of a party instead of its rows.
+
+Of each class the Gram matrix of its rows, the sum of their features, and their number. Since a
+class's latent function sees two levels of labels and noise only (`ClassCoding`), these say it all.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from fairpool.errors import DataError, shown
+from fairpool.linear_algebra.spectrum import spectrum
+from fairpool.parties.class_coding import ClassCoding, Level
+from fairpool.parties.party import Party
+from fairpool.parties.party_data import FeatureModel, Told, UnequalRows
+from fairpool.parties.plausibility import REMEDY
+from fairpool.parties.summary import PartySummary
+from fairpool.tables.arrays import FloatArray, as_numeric, read_only
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassSummary:
+    """A party's sufficient statistics for a classifier with weights; two of one party add up.
+
+    Attributes:
+        name: The party.
+        grams: A^T A over the rows of each class, A their whitened features [k, d, d].
+        sums: A^T 1, the sum of these rows' features [k, d].
+        counts: How many rows there are of each class [k].
+        inputs: Number p of input columns.
+        probe: What the model's features are at a few fixed inputs, to tell summaries of different
+            models apart.
+    """
+
+    name: str
+    grams: FloatArray
+    sums: FloatArray
+    counts: FloatArray
+    inputs: int
+    probe: FloatArray
+
+    def __post_init__(self) -> None:
+        where = f'the summary of "{self.name}"'
+        for field in ("grams", "sums", "counts"):
+            values = read_only(as_numeric(getattr(self, field), f"{where}: {field}"))
+            object.__setattr__(self, field, values)
+        counts = self.counts
+        if counts.ndim != 1 or not (np.isfinite(counts) & (counts == np.rint(counts))).all():
+            raise DataError(f"{where}: counts {shown(counts.tolist())} are no numbers of rows")
+        k = len(counts)
+        d = self.sums.shape[-1]
+        if self.sums.shape != (k, d) or self.grams.shape != (k, d, d):
+            raise DataError(
+                f"{where}: grams {self.grams.shape}, sums {self.sums.shape} and counts"
+                f" {counts.shape} do not fit: [k, d, d], [k, d] and [k]; {REMEDY}"
+            )
+        # Each class's sums are those of rows with the label 1, and are checked as such.
+        object.__setattr__(self, "of_classes", tuple(self._of_class(c) for c in range(k)))
+
+    def _of_class(self, c: int) -> PartySummary:
+        return PartySummary(
+            name=self.name,
+            gram=self.grams[c],
+            moment=self.sums[c],
+            squares=float(self.counts[c]),
+            noise_variance=1.0,
+            rows=int(self.counts[c]),
+            inputs=self.inputs,
+            probe=self.probe,
+        )
+
+    def __len__(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def columns(self) -> None:
+        """Sums have no names of columns."""
+        return
+
+    @property
+    def shown_rows(self) -> Party:
+        """No row can be looked at."""
+        return Party(self.name, np.empty((0, self.inputs)), np.empty(0))
+
+    @property
+    def label_draws(self) -> int:
+        """For each class's latent function, as many as weights for each of both levels."""
+        return 2 * int(self.sums.shape[1])
+
+    def refuse_other_model(self, model: FeatureModel) -> None:
+        """Refuse a model that has other features, or of which no rows have these sums."""
+        of_classes: tuple[PartySummary, ...] = self.of_classes  # type: ignore[attr-defined]
+        for summary in of_classes:
+            summary.refuse_other_model(model)
+
+    def statistics(self, model: FeatureModel) -> "ClassStatistics":  # noqa: ARG002
+        """There are none for a single label: only a classifier knows what to ask for."""
+        raise DataError(f'the summary of "{self.name}" is one of classes; use it with a Classifier')
+
+    def of_class(self, coding: ClassCoding, c: int) -> "ClassData":
+        """What class c's latent function learns from."""
+        return ClassData(summary=self, coding=coding, c=c)
+
+    def __add__(self, other: "ClassSummary") -> "ClassSummary":
+        if self.name != other.name or self.counts.shape != other.counts.shape:
+            raise DataError(
+                f'summaries of "{self.name}" and "{other.name}" are not of one party and the same'
+                " classes"
+            )
+        of_classes: tuple[PartySummary, ...] = self.of_classes  # type: ignore[attr-defined]
+        of_classes[0].refuse_other_probe(other.probe)
+        return replace(
+            self,
+            grams=self.grams + other.grams,
+            sums=self.sums + other.sums,
+            counts=self.counts + other.counts,
+        )
+
+    def __repr__(self) -> str:
+        k, d = self.sums.shape
+        return f"ClassSummary({self.name!r}, {len(self)} rows, {k} classes, {d} weights)"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassData:
+    """A summary as one class's latent function sees it: party data of its own.
+
+    Attributes:
+        summary: Of all classes.
+        coding: What labels are.
+        c: The class.
+    """
+
+    summary: ClassSummary
+    coding: ClassCoding
+    c: int
+
+    @property
+    def name(self) -> str:
+        """The party."""
+        return self.summary.name
+
+    @property
+    def inputs(self) -> int:
+        """The number of input columns."""
+        return self.summary.inputs
+
+    @property
+    def columns(self) -> None:
+        """Sums have no names of columns."""
+        return
+
+    @property
+    def shown_rows(self) -> Party:
+        """No row can be looked at."""
+        return self.summary.shown_rows
+
+    @property
+    def label_draws(self) -> int:
+        """As many as weights for each of both levels."""
+        return self.summary.label_draws
+
+    def __len__(self) -> int:
+        return len(self.summary)
+
+    def refuse_other_model(self, model: FeatureModel) -> None:
+        """Refuse a model that this data was not made for."""
+        self.summary.refuse_other_model(model)
+
+    def statistics(self, model: FeatureModel) -> "ClassStatistics":  # noqa: ARG002 -- of that model
+        """Sums over the rows of the class, and over all others."""
+        grams, sums, counts = self.summary.grams, self.summary.sums, self.summary.counts
+        others = np.arange(len(counts)) != self.c
+        return ClassStatistics(
+            inside=LevelSums(grams[self.c], sums[self.c], rows=float(counts[self.c])),
+            outside=LevelSums(
+                grams[others].sum(axis=0),
+                sums[others].sum(axis=0),
+                rows=float(counts[others].sum()),
+            ),
+            coding=self.coding,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LevelSums:
+    """Sums over rows of one level of labels and noise.
+
+    Attributes:
+        gram: A^T A [d, d].
+        features: A^T 1 [d].
+        rows: How many rows there are.
+    """
+
+    gram: FloatArray
+    features: FloatArray
+    rows: float
+
+    @cached_property
+    def root(self) -> FloatArray:
+        """R [d, d] with R R^T = A^T A."""
+        eigenvalues, vectors = spectrum(self.gram)
+        return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassStatistics:
+    """What a class's latent function learns from a party: two levels of labels and noise.
+
+    Attributes:
+        inside: Of rows of the class.
+        outside: Of all other rows.
+        coding: What labels and noise these have.
+    """
+
+    inside: LevelSums
+    outside: LevelSums
+    coding: ClassCoding
+
+    @property
+    def _levels(self) -> tuple[tuple[LevelSums, Level], ...]:
+        return (self.inside, self.coding.inside), (self.outside, self.coding.outside)
+
+    @property
+    def told(self) -> Told:
+        """What the rows tell as they are."""
+        return self.weakened(0.0, np.zeros(2 * len(self.inside.features)))
+
+    @property
+    def told_squares(self) -> float:
+        """Sum of squared labels over their noise variances."""
+        return sum(sums.rows * level.target**2 / level.noise for sums, level in self._levels)
+
+    @property
+    def common_noise(self) -> float:
+        """Where all rows are of one level, its noise; nan where they differ, inf without rows."""
+        found = np.unique([level.noise for sums, level in self._levels if sums.rows])
+        if len(found) > 1:
+            return np.nan
+        return float(found[0]) if len(found) else np.inf
+
+    @property
+    def gram(self) -> FloatArray:
+        """A^T A of all rows [d, d]."""
+        return self.inside.gram + self.outside.gram
+
+    @property
+    def moment(self) -> FloatArray:
+        """A^T t of all rows [d]."""
+        moments = [level.target * sums.features for sums, level in self._levels]
+        return np.asarray(moments[0] + moments[1])
+
+    def disturbance(self, z: FloatArray) -> FloatArray:
+        """What noise on the labels adds to the moment: R z of each level."""
+        inside, outside = np.split(z, 2)
+        return np.asarray(self.inside.root @ inside + self.outside.root @ outside)
+
+    def weakened(self, eta: float, z: FloatArray) -> Told:
+        """What is told when noise of variance eta, made of z, is added to the labels."""
+        precision = np.zeros_like(self.gram)
+        moment = np.zeros((len(precision), *z.shape[1:]))
+        for (sums, level), noise in zip(self._levels, np.split(z, 2), strict=True):
+            weight = 1 / (level.noise + eta)
+            precision = precision + weight * sums.gram
+            moment = moment + weight * (level.target * sums.features + (sums.root @ noise).T).T
+        return Told(precision, moment)
+
+    def squared_weights(self, eta: float) -> FloatArray:
+        """A^T D^2 A [d, d], D one over noise variances to which eta was added."""
+        inside, outside = self._levels
+        squares = np.zeros_like(self.gram)
+        for sums, level in (inside, outside):
+            squares = squares + sums.gram / (level.noise + eta) ** 2
+        return squares
+
+    @property
+    def unequal_rows(self) -> UnequalRows | None:
+        """As many made-up rows as weights for each level, which have the same Gram matrices."""
+        if not np.isnan(self.common_noise):
+            return None
+        rows = [sums.root.T / np.sqrt(level.noise) for sums, level in self._levels]
+        noise = np.repeat([level.noise for _, level in self._levels], len(self.gram))
+        return UnequalRows(np.concatenate(rows), noise)
