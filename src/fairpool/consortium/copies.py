@@ -19,10 +19,6 @@ from fairpool.encoding import TableEncoding
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
 
-FEWEST_TOLD = 20
-"""Of fewer rows that others have, too, the operator alone is told: with a few guessed rows, a party
-could otherwise ask its letter whether somebody has them."""
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Copies:
@@ -39,7 +35,11 @@ class Copies:
     notes: tuple[Note, ...]
 
     def told(self, party: int) -> Iterator[str]:
-        """What a party's letter says, sentence by sentence: of its own rows alone."""
+        """What a party's letter says, sentence by sentence: of its own rows alone.
+
+        Of rows that others have, too, the operator alone is told: a party could otherwise send rows
+        that it guessed, each so many times, and read in the count which of them somebody has.
+        """
         for repeated in self.near.repeated:
             if repeated.party == party:
                 words = repeated.alteration.words("in the later row")
@@ -47,14 +47,6 @@ class Copies:
                     f"{repeated.rows:,} of your rows agree with others of your own {words}. Copies"
                     " tell nothing new; please look whether they are meant."
                 )
-        # Others' rows are counted once, whoever and however many they are.
-        counts = [found.rows_of(party) for found in self.near.shared_by(party)]
-        shared = max(counts, default=0)
-        if shared >= FEWEST_TOLD:
-            yield (
-                f"At least {shared:,} of your rows are nearly the same as rows of other parties."
-                " Please tell the operator where they come from."
-            )
 
 
 def look_for_copies(learning: Learning) -> Copies:
