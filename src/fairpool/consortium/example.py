@@ -27,11 +27,11 @@ CONFIGURATION = """\
 name = "Three hospitals"
 
 # The column to predict; every file must have it.
-# It is a number; target = { column = "progression", kind = "number" } says the same. Of classes:
-# target = { column = "diagnosis", kind = "classes", levels = ["benign", "malignant"] }
-#   other = "other"             the class that labels beside the levels count as
-#   concentration = 0.01        the smaller, the surer a single label makes the model
-#   label_blind = true          values and variances do not depend on labels; a little worse
+# It is a number; target = { column = "progression", kind = "number" } says the same. Where it is
+# one of several classes, kind is "classes", with levels (all of them, as ["benign", "malignant"]);
+# other, the class that all other labels count as; concentration (the smaller, the surer a single
+# label makes the model; 0.01); and label_blind (whether values and variances must not depend on
+# labels; false).
 target = "progression"
 
 # The columns to predict it from. By default: every column that all files share.
