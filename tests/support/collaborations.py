@@ -134,6 +134,7 @@ class Rates:
     runs: int = 0
     flagged: int = 0
     noisy: int = 0
+    disputed: int = 0
     helps: int = 0
     neighbours: int = 0
     any_neighbour: int = 0
@@ -143,6 +144,7 @@ class Rates:
         others = [v for i, v in enumerate(verdicts) if i != ATTACKED]
         self.runs += 1
         self.flagged += verdicts[ATTACKED] == "harms"
+        self.disputed += verdicts[ATTACKED] == "disputed"
         self.noisy += verdicts[ATTACKED] == "noisy"
         self.helps += verdicts[ATTACKED] == "helps"
         self.neighbours += sum(v == "harms" for v in others)
@@ -177,8 +179,8 @@ def main(runs):
         for attack in ATTACKS:
             r = rates(attack, runs=runs, **shape)
             print(
-                f"| {shape_name} | {attack} | {r.flagged / runs:.1%} | {r.noisy / runs:.1%} |"
-                f" {r.helps / runs:.1%} | {r.any_neighbour / runs:.1%} |",
+                f"| {shape_name} | {attack} | {r.flagged / runs:.0%} | {r.noisy / runs:.0%} |"
+                f" {r.disputed / runs:.0%} | {r.helps / runs:.0%} | {r.any_neighbour / runs:.0%} |",
                 flush=True,
             )
 

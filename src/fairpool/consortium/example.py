@@ -28,7 +28,7 @@ name = "Three hospitals"
 
 # The column to predict; every file must have it.
 # It is a number; target = { column = "progression", kind = "number" } says the same. Where it is
-# one of several classes, kind is "classes", with levels, all of them: ["benign", "malignant"];
+# one of several classes, kind is "classes", with levels (all of them, as ["benign", "malignant"]);
 # other, the class that all other labels count as; concentration (the smaller, the surer a single
 # label makes the model; 0.01); and label_blind (whether values and variances must not depend on
 # labels; false).
