@@ -220,6 +220,8 @@ def show_run(show: Screen, done: "Run", out: Path) -> None:
     if result.game.n <= MOST_SENTENCES:
         for sentence in result.explain():
             show.say(sentence)
+    for left_out in done.left_out:
+        show.say(f"{left_out.evidence.party} is left out, and receives a letter but no model.")
     for warning in done.warnings:
         show.say(f"Warning: {warning}")
     show.say("")
@@ -238,9 +240,13 @@ def show_preparation(show: Screen, preparation: "Preparation", rows: dict[str, i
     columns = preparation.encoding.columns
     features = ", ".join(few(column.features, SHOWN_FEATURES) for column in columns)
     show.say(f"features: {features}; target: {preparation.encoding.target.name}")
-    for warning in preparation.warnings:
+    warnings = preparation.warnings
+    for warning in warnings:
         show.say(f"Warning: {warning}")
-    show.say("No problem found.")
+    if warnings:
+        show.say(f"No errors; {len(warnings)} warning(s) above to look at before you run.")
+    else:
+        show.say("No problem found.")
 
 
 def show_columns(show: Screen, table: Sequence["ColumnSummary"]) -> None:

@@ -40,7 +40,7 @@ def pairs_chart(evidence: Evidence, names: tuple[str, ...]) -> Any | None:
                     "with": second,
                     "difference": found - expected,
                     "label": f"{found:.1f}",
-                    "expected": f"of {expected:.1f}",
+                    "expected": f"({expected:.1f})",
                 }
             )
     # Differences are small where they are small beside what is expected.
