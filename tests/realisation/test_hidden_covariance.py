@@ -298,5 +298,6 @@ def test_a_reward_of_hardly_more_than_ones_own_is_worth_it(more):
     B = rng.standard_normal((40, 6))
     R = np.eye(6) + A.T @ A
     value = 0.5 * np.linalg.slogdet(R)[1] * (1 + more)
-    kappa = hidden_covariance._kappa(R, B.T @ B / 40, value)
+    pencil = hidden_covariance.Pencil(R, B.T @ B / 40)
+    kappa = hidden_covariance._kappa([pencil], value)
     assert 0.5 * np.linalg.slogdet(R + kappa * B.T @ B / 40)[1] == pytest.approx(value, rel=2e-12)
