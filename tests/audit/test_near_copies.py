@@ -1,5 +1,7 @@
 """Near copies: what is found, what is not, and what honest data look like."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 import fairpool as fp
 from fairpool.audit.alterations import CLOSE
+from fairpool.audit.near_copies import near_copies_of
 from fairpool.paper.datasets import diabetes, friedman
 from tests.support.copies import HONEST, altered, honest_parties, split
 
@@ -181,6 +184,32 @@ def test_work_grows_like_the_rows():
         parties = [fp.Party("a", X[::2], y[::2]), fp.Party("b", X[1::2], y[1::2])]
         work.append(fp.find_near_copies(parties).sorted_rows / rows)
     assert work[1] == pytest.approx(work[0], rel=0.05)
+
+
+@pytest.mark.parametrize("kind", ["apart", "crowded", "repeated"])
+def test_memory_is_that_of_some_numbers_per_row(kind):
+    """What docs/trust.md and `MOST_SKETCHED` say: 200 bytes per row beside the sketches."""
+    rng = np.random.default_rng(0)
+    rows = 100_000
+    coordinates = 3 if kind == "crowded" else 8
+    sketch = rng.normal(size=(coordinates, rows)).astype(np.float32)
+    if kind == "repeated":
+        sketch = np.repeat(sketch[:, ::10], 10, axis=1)
+    sketches = [sketch[:, : rows // 2], sketch[:, rows // 2 :]]
+    columns = [str(place) for place in range(coordinates)]
+    tracemalloc.start()
+    try:
+        found = near_copies_of(
+            sketches,
+            ["a", "b"],
+            columns=columns,
+            lookup=lambda party, chosen: sketches[party][:, chosen].T.astype(float),
+        )
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(found.repeated) == (2 if kind == "repeated" else 0)
+    assert peak < 240 * rows
 
 
 def test_empty_and_tiny_parties_have_no_copies():
