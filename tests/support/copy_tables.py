@@ -117,6 +117,6 @@ def detection(draws):
 
 if __name__ == "__main__":
     if "detection" not in sys.argv:
-        false_alarms(20)
+        false_alarms(50)
     if "false-alarms" not in sys.argv:
-        detection(10)
+        detection(20)
