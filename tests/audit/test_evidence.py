@@ -95,6 +95,15 @@ def test_two_parties_who_disagree_are_both_named_or_none():
     assert found.parties[0].phi == pytest.approx(found.parties[1].phi)
 
 
+@pytest.mark.parametrize("attack", ["random labels", "permuted labels", "reversed labels"])
+def test_of_two_parties_nobody_is_named(attack):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        rows = attacked(honest(rng, sizes=(80, 80)), attack, rng)
+        model = learned_model(honest(np.random.default_rng(1)))
+        assert not judged(rows, rng=rng, model=model).harmful
+
+
 def test_who_has_no_rows_is_not_judged_and_one_alone_neither():
     rng = np.random.default_rng(0)
     rows = honest(rng, sizes=(70, 70, 70))

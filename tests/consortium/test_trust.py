@@ -223,6 +223,12 @@ def test_a_run_can_stop_before_anything_is_released(tmp_path):
     assert not (folder / "result").exists()
 
 
+def test_the_chance_of_a_false_alarm_may_be_small(tmp_path):
+    run = finished_run(project(tmp_path / "p", "labels reversed (300 - y)", "false_alarms = 0.001"))
+    assert run.evidence.level == 0.001
+    assert run.evidence.harmful == (1,)
+
+
 @pytest.mark.parametrize(
     ("line", "text"),
     [

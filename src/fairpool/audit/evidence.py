@@ -66,8 +66,8 @@ class PartyEvidence:
             with: the lower of the two, with the model's noise and with its own.
         noise_factor: How many times the median party's noise variance its labels have, by
             themselves.
-        share: Of the agreement that honest labels would have, with its own noise and among those
-            that it was judged with last, from 0 to 1.
+        share: Of the agreement that honest labels would have, among those that it was judged with
+            last, from 0 to 1: the lower of the two.
         chance: How likely any of some honest parties is so low; 1 where it was not the lowest.
     """
 
@@ -183,11 +183,16 @@ def judge_evidence(
     )
 
 
+def fewest_simulations(level: float) -> int:
+    """How many sets of labels it takes to tell so small a chance, in each of two ways."""
+    return ceil(2 / level)
+
+
 def _refuse_settings(level: float, simulations: int) -> None:
     """Refuse what could name nobody, or is no chance."""
     if not 0 < level < 1:
         raise GameError(f"level {shown(level)} is no chance; give a number between 0 and 1")
-    fewest = ceil(2 / level)
+    fewest = fewest_simulations(level)
     if as_count(simulations, "simulations", 1) < fewest:
         raise GameError(
             f"{simulations} simulations cannot tell a chance of {level:g}; give at least {fewest}"
@@ -213,14 +218,13 @@ class _Twice:
     @property
     def named(self) -> frozenset[int]:
         """Who disagrees even with its own noise, or is of no more use than noise."""
-        named = set(self.own.set_aside)
-        for i in self.common.set_aside - self.of_use:
-            named.add(i)
-        for i in self._noisier - self.of_use:
-            if self.factors[i] >= NEARLY_NOISE:
-                named.add(i)
         # Who is not noisier, and is found out with everybody's noise alone, has no excuse.
-        return frozenset(named | {i for i in self.common.set_aside if self.factors[i] <= 1})
+        excused = self._noisier & self.of_use
+        named = self.own.set_aside | (self.common.set_aside - excused)
+        if len(self.common.first.parties) == 2:
+            return named  # that is nobody: there is no third party to tell who is right
+        useless = self._noisier - self.of_use
+        return named | {i for i in useless if self.factors[i] >= NEARLY_NOISE}
 
     @property
     def _noisier(self) -> frozenset[int]:
@@ -246,7 +250,7 @@ class _Twice:
             expected=float(self.common.first.expected[place]),
             z=min(self.common.z[i], self.own.z[i]),
             chance=min(chance, 1.0),
-            share=self.own.share[i],
+            share=min(self.common.share[i], self.own.share[i]),
             noise_factor=float(self.factors[i]),
         )
 

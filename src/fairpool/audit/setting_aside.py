@@ -31,7 +31,6 @@ class Judged:
         chance: Of each party that was set aside or is disputed, how likely honest parties are so.
         set_aside: Who was set aside.
         disputed: Who disagrees with one other alone, in pairs: nobody can tell which is right.
-        left: Who was left.
     """
 
     first: Agreement
@@ -40,7 +39,6 @@ class Judged:
     chance: dict[int, float]
     set_aside: frozenset[int]
     disputed: tuple[frozenset[int], ...]
-    left: tuple[int, ...]
 
 
 def set_aside(
@@ -97,5 +95,4 @@ def set_aside(
         chance=chance,
         set_aside=frozenset(named),
         disputed=tuple(disputed),
-        left=left,
     )

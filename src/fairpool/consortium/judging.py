@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairpool.audit import Evidence, PartyEvidence, judge_evidence
+from fairpool.audit.agreement import SIMULATIONS
+from fairpool.audit.evidence import fewest_simulations
 from fairpool.audit.evidence_notes import (
     CANNOT_BE_COMPARED,
     dispute_in_words,
@@ -134,8 +136,14 @@ def _judge_once(learning: Learning, workers: Workers) -> Judgement:
         evidence_game.values(valuers_of(workers, game.n))
     rewards = learning.preparation.configuration.rewards
     workers.progress("comparing labels")
+    level = rewards.false_alarms
     evidence = judge_evidence(
-        evidence_game, level=rewards.false_alarms, rng=SEED, executor=without_checkpoint(workers)
+        evidence_game,
+        level=level,
+        rng=SEED,
+        # A small chance takes many simulations to tell.
+        simulations=max(SIMULATIONS, fewest_simulations(level)),
+        executor=without_checkpoint(workers),
     )
     return Judgement(
         learning=learning,
