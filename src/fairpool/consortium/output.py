@@ -244,8 +244,8 @@ def _about_classes(preparation: Preparation, reward: ModelReward) -> list[str]:
         return []
     sentences = [
         "Noise on labels limits what the model learns of the other parties' classes; it does not"
-        " hide the class of a row that nothing else is near. Below a noise variance of 30, such a"
-        " row shows its class four times in five."
+        " hide the class of a row that nothing else is near. Of two classes, such a row shows its"
+        " own four times in five or more often, up to a noise variance of 30."
     ]
     if reward.exposure is not None and reward.exposure.tells_labels:
         sentences.append(
