@@ -79,39 +79,88 @@ def realise(
     levels = chosen.levels(game, rewards)
     draws = None if draws is None else as_count(draws, "draws", 1)
     colluding = None if colluding is None else as_count(colluding, "colluding", 1)
-    spread = _spread(game, covariance, public=public, declared=declared)
+    spread = spread_of(game, covariance, public=public, declared=declared)
     trained = chosen.release(game, levels, rng=as_generator(rng), draws=draws)
     for_evaluation = draws is not None or chosen.for_evaluation
-    releases = _releases(game, levels, colluding)
+    releases = releases_of(game, levels, colluding)
     models = []
     for i, (target, level) in enumerate(zip(np.asarray(rewards), levels, strict=True)):
-        written = _as_written(game, i, trained=trained[i], value=level.value, spread=spread)
-        posterior = written.posterior
-        exposure = None
-        if level.tau and not for_evaluation:  # otherwise nothing is told, or nothing is handed out
-            exposure = _exposure(
+        release = Release(target=float(target), level=level, trained=trained[i])
+        models.append(
+            reward_of(
                 game,
                 i,
-                trained=trained[i],
-                level=level,
-                posterior=posterior,
-                releases=releases,
-            )
-        models.append(
-            ModelReward(
-                party=game.names[i],
-                target=float(target),
-                level=level,
+                release,
                 mechanism=chosen,
-                posterior=posterior,
-                holds_inputs_of_others=posterior.shows_rows_of_others(game.pool, i),
-                exposure=exposure,
-                covariance_price=written.price,
-                for_evaluation=for_evaluation,
+                spread=spread,
+                releases=None if for_evaluation else releases,
                 known_noise=rng is not None,
             )
         )
-    return tuple(_with_outlying_rows(game, models))
+    return tuple(with_outlying_rows(game, models))
+
+
+class Release(NamedTuple):
+    """A model that was trained for one party.
+
+    Attributes:
+        target: r_i*, what it is due.
+        level: How much of the others' data is in it, and what it is worth.
+        trained: The model, with its own covariance.
+    """
+
+    target: float
+    level: Level
+    trained: TrainedPosterior
+
+
+def reward_of(
+    game: InformationGain,
+    i: int,
+    release: Release,
+    *,
+    mechanism: Mechanism,
+    spread: tuple[Spread, ...] | None,
+    releases: Mapping[str, int] | None,
+    known_noise: bool,
+) -> ModelReward:
+    """Party i's reward: the model with the covariance that is handed out, and what it would tell.
+
+    Args:
+        game: The parties' data.
+        i: The recipient.
+        release: What was trained for it.
+        mechanism: How it was weakened.
+        spread: What a hidden covariance is made of; None: it stays as trained.
+        releases: Of each party, how many models with its data may be in the same hands; None: the
+            model is for evaluation, and must not leave the central party.
+        known_noise: Whether the noise came from an rng that somebody gave.
+    """
+    level = release.level
+    written = _as_written(game, i, trained=release.trained, value=level.value, spread=spread)
+    posterior = written.posterior
+    exposure = None
+    if level.tau and releases is not None:  # otherwise nothing is told, or nothing is handed out
+        exposure = _exposure(
+            game,
+            i,
+            trained=release.trained,
+            level=level,
+            posterior=posterior,
+            releases=releases,
+        )
+    return ModelReward(
+        party=game.names[i],
+        target=release.target,
+        level=level,
+        mechanism=mechanism,
+        posterior=posterior,
+        holds_inputs_of_others=posterior.shows_rows_of_others(game.pool, i),
+        exposure=exposure,
+        covariance_price=written.price,
+        for_evaluation=releases is None,
+        known_noise=known_noise,
+    )
 
 
 def _chosen_mechanism(mechanism: str | Mechanism | None, noise: str) -> Mechanism:
@@ -122,7 +171,7 @@ def _chosen_mechanism(mechanism: str | Mechanism | None, noise: str) -> Mechanis
     return mechanism_of(mechanism)
 
 
-def _spread(
+def spread_of(
     game: InformationGain,
     covariance: str,
     *,
@@ -183,7 +232,7 @@ def _own(game: InformationGain, i: int) -> list[Told]:
     return [pool.statistics[i].told for pool in pools]
 
 
-def _releases(
+def releases_of(
     game: InformationGain, levels: Sequence[Level], colluding: int | None
 ) -> dict[str, int]:
     """Of each party, how many models that hold its data may be in the same hands."""
@@ -211,7 +260,7 @@ def _exposure(
         trained: Its model as trained.
         level: How much of the others is in it.
         posterior: Its model as it would be written.
-        releases: From `_releases`.
+        releases: From `releases_of`.
     """
     rows = {}
     for j, party in enumerate(game.pool.parties):
@@ -259,7 +308,7 @@ def _with_classes(exposure: Exposure, game: InformationGain, i: int) -> Exposure
     )
 
 
-def _with_outlying_rows(game: InformationGain, models: list[ModelReward]) -> list[ModelReward]:
+def with_outlying_rows(game: InformationGain, models: list[ModelReward]) -> list[ModelReward]:
     """The rewards, knowing which rows stand out in each, as far as rows can be looked at."""
     views = {}
     for model in models:
