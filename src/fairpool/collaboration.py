@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from rich.console import RenderableType
@@ -20,13 +20,13 @@ from fairpool.models import Model
 from fairpool.notes import warn_of
 from fairpool.outcome import Outcome
 from fairpool.parties import PartyData
-from fairpool.realisation import Mechanism, realise
+from fairpool.realisation import Mechanism, ModelReward, realise
 from fairpool.realisation.level import check_targets
 from fairpool.report.plain import as_plain
 from fairpool.report.sentences import explain
 from fairpool.report.terminal import summary_of, table_of, text_of
 from fairpool.rewards import check_incentives
-from fairpool.rewards.discount import discounted
+from fairpool.rewards.discount import capped, discounted
 from fairpool.rewards.scheme import SilentScheme
 from fairpool.tables.arrays import TINY, FloatArray, as_generator, read_only
 from fairpool.values import InformationGain
@@ -146,10 +146,14 @@ def collaboration_of(
     public: FloatArray | None = None,
     declared: FloatArray | None = None,
     kept: FloatArray | None = None,
+    most: FloatArray | None = None,
+    realiser: "Realiser | None" = None,
 ) -> Collaboration:
     """What `collaborate` does, with notes instead of warnings; the workers keep their own notes.
 
-    Of what a reward adds to its own data, party i keeps kept[i]; all, where that is None.
+    Of what a reward adds to its own data, party i keeps kept[i]; all, where that is None. Party i
+    wants to hold no more than the share most[i] of v_N; any, where that is None. The realiser makes
+    models of rewards in its own way; None: as `realise` does.
     """
     as_generator(rng)  # so that a wrong one is refused before anything is computed
     concept = concept_of(contributions)
@@ -175,18 +179,27 @@ def collaboration_of(
     rewards = read_only(scheme.rewards(rho))
     if kept is not None:
         rewards = read_only(discounted(rewards, alone=game.alone, kept=kept))
+    if most is not None:
+        rewards = read_only(capped(rewards, alone=game.alone, most=most * game.total))
     check_targets(game, rewards, scheme)
-    realised = realise(
-        game,
-        rewards,
-        rng,
-        mechanism=mechanism,
-        covariance=covariance,
-        colluding=colluding,
-        public=public,
-        declared=declared,
-    )
-    models = [replace(reward, rho=scheme.rho(rho)) for reward in realised]
+    if realiser is not None:
+        realised = realiser(game, rewards)
+    else:
+        realised = realise(
+            game,
+            rewards,
+            rng,
+            mechanism=mechanism,
+            covariance=covariance,
+            colluding=colluding,
+            public=public,
+            declared=declared,
+        )
+    models = []
+    for reward in realised:
+        # A model of an earlier round has that round's.
+        own_rho = scheme.rho(rho) if reward.rho is None else reward.rho
+        models.append(replace(reward, rho=own_rho))
     rows = game.pool.rows
     copies = tuple(copy_notes(find_near_copies(rows), find_duplicates(rows)))
     return Collaboration(
@@ -199,5 +212,14 @@ def collaboration_of(
         incentives=check_incentives(game, phi, rewards),
         models=tuple(models),
         kept=kept,
+        most=most,
         notes=scheme.notes + copies,
     )
+
+
+class Realiser(Protocol):
+    """How models are made of rewards."""
+
+    def __call__(self, game: InformationGain, rewards: FloatArray) -> tuple[ModelReward, ...]:
+        """One model per party."""
+        ...  # pragma: no cover

@@ -16,7 +16,7 @@ from fairpool.contributions import Contributions
 from fairpool.notes import Note, texts_of
 from fairpool.realisation import ModelReward
 from fairpool.rewards import RewardScheme
-from fairpool.rewards.discount import discounted
+from fairpool.rewards.discount import capped, discounted
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain
 from fairpool.verdicts import Verdicts
@@ -38,6 +38,8 @@ class Outcome:
         notes: What the operator should know.
         kept: s [n], how much each party keeps of what a reward adds to its own data: less than 1
             where its labels harm the others and the operator chose to discount; None: all.
+        most: Shares of v_N [n], beyond which a party does not want to hold anything; None: all want
+            whatever they are due.
     """
 
     game: InformationGain
@@ -50,6 +52,7 @@ class Outcome:
     models: tuple[ModelReward, ...]
     notes: tuple[Note, ...]
     kept: FloatArray | None = None
+    most: FloatArray | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -83,16 +86,16 @@ class Outcome:
     def reward_intervals(self) -> FloatArray:
         """Where the rewards of exact contributions lie [n, 2], see `RewardScheme`."""
         intervals = self.scheme.reward_intervals(self.asked)
-        if self.kept is None:
-            return intervals
-        ends = [
-            discounted(intervals[:, end], alone=self.game.alone, kept=self.kept) for end in (0, 1)
-        ]
-        return np.column_stack(ends)
+        return np.column_stack([self._as_agreed(intervals[:, end]) for end in (0, 1)])
 
     def rewards_at(self, rho: float) -> FloatArray:
         """What another rho would give [n]."""
-        rewards = self.scheme.rewards(rho)
-        if self.kept is None:
-            return rewards
-        return discounted(rewards, alone=self.game.alone, kept=self.kept)
+        return self._as_agreed(self.scheme.rewards(rho))
+
+    def _as_agreed(self, rewards: FloatArray) -> FloatArray:
+        """Rewards [n] after discounts, and no more than each party wants."""
+        if self.kept is not None:
+            rewards = discounted(rewards, alone=self.game.alone, kept=self.kept)
+        if self.most is not None:
+            rewards = capped(rewards, alone=self.game.alone, most=self.most * self.game.total)
+        return rewards

@@ -34,6 +34,7 @@ class YesNoTarget:
     kind = "yes_no"
     type = pa.string()
     rules = Rules()
+    noise_scale = 1.0
     likely_errors = "answers that were exchanged"
     measures = (
         Measure(

@@ -214,9 +214,20 @@ class ValuationSection(Section):
 
 
 class PartySection(SourceSection):
-    """[[parties]]: one party's name and data, and how these are read."""
+    """[[parties]]: one party's name and data, how these are read, and what is agreed with it.
+
+    Its rows are known by its `id` in every round, so that it can be renamed. It may not want to
+    hold more than a share of what everybody's data are worth: `most`.
+    """
 
     name: Name
+    id: Name | None = None
+    most: Annotated[float, Field(gt=0, le=1)] | None = None
+
+    @property
+    def permanent_id(self) -> str:
+        """What it is known by in all rounds, whatever it is called."""
+        return self.name if self.id is None else self.id
 
 
 class Configuration(Section):
@@ -347,6 +358,12 @@ class Configuration(Section):
                 )
                 problems.append(f'two parties are named "{seen[key]}"{same}; names must differ')
             seen.setdefault(key, party.name)
+        for identity, count in Counter(party.permanent_id for party in self.parties).items():
+            if count > 1 and not problems:
+                problems.append(
+                    f'{count} parties are known as "{cut(identity)}" over the rounds; give each an'
+                    " id of its own"
+                )
         return problems
 
 

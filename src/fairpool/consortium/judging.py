@@ -20,13 +20,12 @@ from fairpool.audit.evidence_notes import (
 from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import Learning, learn
 from fairpool.consortium.preparation import leave_out
-from fairpool.consortium.statistics import summarise_files
+from fairpool.consortium.rounds.context import nobody
+from fairpool.consortium.rounds.contributing import Caution, Contribution, contribute
+from fairpool.consortium.rounds.dominance import dominated_batches
 from fairpool.consortium.surveys import Survey
 from fairpool.errors import DataError
-from fairpool.model_kinds import KINDS
-from fairpool.models import Classifier, WeightModel
 from fairpool.notes import Note
-from fairpool.parties import ClassSummary, PartySummary
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import EvidenceGain, InformationGain
 
@@ -60,7 +59,7 @@ class Judgement:
 
     Attributes:
         learning: The model, learned without those who were left out.
-        summaries: Sums over every party's rows; none where values need the rows themselves.
+        contributions: What each party contributes to the round: rows in batches, sums over them.
         game: The values.
         evidence: What the labels say of each party.
         left_out: Who was left out.
@@ -68,7 +67,7 @@ class Judgement:
     """
 
     learning: Learning
-    summaries: tuple[PartySummary | ClassSummary, ...]
+    contributions: tuple[Contribution, ...]
     game: InformationGain
     evidence: Evidence
     left_out: tuple[LeftOut, ...]
@@ -123,13 +122,8 @@ def judge(learning: Learning, workers: Workers) -> Judgement:
 
 
 def _judge_once(learning: Learning, workers: Workers) -> Judgement:
-    model = learning.built.model
-    kind = KINDS[learning.preparation.configuration.model.kind]
-    summaries: tuple[PartySummary | ClassSummary, ...] = ()
-    if not kind.needs_rows:
-        assert isinstance(model, WeightModel | Classifier)  # other models need rows
-        summaries = _summaries(learning, model, workers)
-    game = InformationGain(model, summaries or learning.parties)
+    contributions = _contributions(learning, workers)
+    game = _game(learning, contributions)
     evidence_game = EvidenceGain.of(game)
     if game.enumerable:
         # One factorisation of each coalition's matrix gives its value and its evidence.
@@ -147,7 +141,7 @@ def _judge_once(learning: Learning, workers: Workers) -> Judgement:
     )
     return Judgement(
         learning=learning,
-        summaries=summaries,
+        contributions=contributions,
         game=game,
         evidence=evidence,
         left_out=(),
@@ -165,23 +159,32 @@ def without_checkpoint(workers: Workers) -> Workers:
     return replace(workers, checkpoint=None)
 
 
-def _summaries(
-    learning: Learning, model: WeightModel | Classifier, workers: Workers
-) -> tuple[PartySummary | ClassSummary, ...]:
-    """Every party's sufficient statistics: of all its rows, not of the sample alone."""
-    preparation = learning.preparation
-    summaries = []
-    for party, survey in zip(learning.parties, preparation.parties, strict=True):
-        summary = summarise_files(
-            party.name,
-            survey.source,
-            encoding=preparation.encoding,
-            model=model,
-            expected=survey.contents,
-            workers=workers,
-        )
-        summaries.append(summary)
-    return tuple(summaries)
+def _game(learning: Learning, contributions: tuple[Contribution, ...]) -> InformationGain:
+    return InformationGain(learning.built.model, [one.data for one in contributions])
+
+
+def _contributions(learning: Learning, workers: Workers) -> tuple[Contribution, ...]:
+    """Everybody's rows in batches, such that no row dominates a new one.
+
+    A larger batch hides its rows better; where that does not help, a party's first batch is judged
+    with all its rows (`fairpool.consortium.outlying`), and rows of a later one wait.
+    """
+    context = learning.preparation.context or nobody(learning.preparation.folder)
+    contributions = contribute(learning, context, workers)
+    cautions: dict[str, Caution] = {}
+    while True:
+        game = _game(learning, contributions)
+        dominated = dominated_batches(game, contributions, learning, workers)
+        more = {}
+        for party in dominated:
+            if party not in cautions:
+                more[party] = Caution(most_batches=1)
+            elif cautions[party].may_begin and context.history.latest(party) is not None:
+                more[party] = Caution(may_begin=False)
+        if not more:
+            return contributions
+        cautions |= more
+        contributions = contribute(learning, context, workers, cautions=more, known=contributions)
 
 
 def _refuse_harm(evidence: Evidence) -> None:

@@ -88,7 +88,11 @@ def learn(preparation: Preparation, workers: Workers | None = None) -> Learning:
         parties.append(Party(section.name, sample.X, sample.y))
     workers.progress("learning hyperparameters")
     origin = _origin(preparation, parties, workers.progress)
-    built = build_model(configuration.model, origin, preparation.encoding)
+    agreement = None if preparation.context is None else preparation.context.agreement
+    if agreement is None:
+        built = build_model(configuration.model, origin, preparation.encoding)
+    else:
+        built = agreement.built
     _refuse_repeated_rows(preparation, parties, built)
     return Learning(
         preparation=preparation,

@@ -40,12 +40,15 @@ class Rows:
         contents: What they held when they were looked at; refused if they no longer do.
         summary: Sums over them.
         kept: Those that are in memory: all, or a sample.
+        taking_part: Of each piece of the files, which of its complete rows take part in this round;
+            the others wait, and are in no sum.
     """
 
     source: Source
     contents: Mapping[Path, Content]
     summary: PartySummary | ClassSummary
     kept: Party
+    taking_part: Sequence[NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -202,7 +205,9 @@ def _look_at_kept(party: Party, others: WeightPosterior | ClassPosterior) -> _Pa
 
 def _look_at(party: Rows, task: _Task, workers: Workers) -> _PartyLook:
     """All of a party's rows, piece by piece."""
-    pieces = Piece.of(party.source.files)
+    pieces = []
+    for piece, taking_part in zip(Piece.of(party.source.files), party.taking_part, strict=True):
+        pieces.append(_Rows(piece, taking_part))
     doing = f"looking for labels of {party.summary.name} that stand out"
     largest: dict[Sight, _Largest] = {}
     open_rows = OpenRows.none(task.others)
@@ -234,11 +239,18 @@ def _look_at(party: Rows, task: _Task, workers: Workers) -> _PartyLook:
     return _PartyLook(rows, open_rows)
 
 
-def _look(task: _Task, piece: Piece) -> _Look:
-    reading = _reading(task, piece)
+class _Rows(NamedTuple):
+    """A piece, and which of its complete rows take part."""
+
+    piece: Piece
+    taking_part: NDArray[np.bool_]
+
+
+def _look(task: _Task, rows: _Rows) -> _Look:
+    reading = _reading(task, rows.piece)
     largest: dict[Sight, _Largest] = {}
     open_rows = OpenRows.none(task.others)
-    for block in _blocks(task, reading):
+    for block in _blocks(task, reading, rows.taking_part):
         open_rows = open_rows.plus(OpenRows.of(task.others, block.X, block.A, y=block.y))
         for sight, seen in task.seen.items():
             y, weight = _labels_seen(task, block, sight[1], eta=seen.eta)
@@ -251,10 +263,10 @@ def _look(task: _Task, piece: Piece) -> _Look:
     return _Look(largest, open_rows, reading.passage)
 
 
-def _square(task: _Task, piece: Piece) -> _Squares:
-    reading = _reading(task, piece)
+def _square(task: _Task, rows: _Rows) -> _Squares:
+    reading = _reading(task, rows.piece)
     sums = dict.fromkeys(task.seen, 0.0)
-    for block in _blocks(task, reading):
+    for block in _blocks(task, reading, rows.taking_part):
         for sight, seen in task.seen.items():
             y, weight = _labels_seen(task, block, sight[1], eta=seen.eta)
             sums[sight] += seen.sum.sum_of_squares(block.A, y, weight)
@@ -285,14 +297,18 @@ class _Block(NamedTuple):
     batch: Batch
 
 
-def _blocks(task: _Task, reading: Reading) -> Iterator[_Block]:
+def _blocks(task: _Task, reading: Reading, taking_part: NDArray[np.bool_]) -> Iterator[_Block]:
     model = task.others.model
     d = task.others.weight_count // model.label_sets
     step = max(1024, BLOCK_VALUES // max(d, 1))
+    done = 0
     for batch in reading:
         for start in range(0, batch.columns.num_rows, step):
             table = batch.columns.slice(start, step)
             complete = np.flatnonzero(complete_rows(table, imputed=task.encoding.imputed))
+            count = len(complete)
+            complete = complete[taking_part[done : done + count]]
+            done += count
             if not len(complete):
                 continue
             table = table.take(complete)

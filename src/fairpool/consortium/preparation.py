@@ -31,6 +31,7 @@ from fairpool.consortium.parquet_heads import refuse_large
 from fairpool.consortium.problems import Problem, Severity, problems_of, worst_first
 from fairpool.consortium.reading_sections import SourceSection
 from fairpool.consortium.request import RunRequest
+from fairpool.consortium.rounds.context import RoundContext
 from fairpool.consortium.scaling import fix_encoding
 from fairpool.consortium.survey_problems import survey_problems
 from fairpool.consortium.surveys import Survey
@@ -69,6 +70,7 @@ class Preparation:
         table: Every column that is used, at every party.
         notes: What the operator should know.
         file: The configuration's file.
+        context: What was released in earlier rounds; None: that does not matter.
     """
 
     request: RunRequest
@@ -83,6 +85,7 @@ class Preparation:
     table: tuple[ColumnSummary, ...]
     notes: tuple[Note, ...]
     file: ConfigurationFile
+    context: RoundContext | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -96,7 +99,9 @@ class Preparation:
         return (*self.parties, *others)
 
 
-def prepare(request: RunRequest, workers: Workers | None = None) -> Preparation:
+def prepare(
+    request: RunRequest, workers: Workers | None = None, context: RoundContext | None = None
+) -> Preparation:
     """Read the configuration and look at all data once; refuse with every problem that is found.
 
     Problems of the configuration come first, then those of tables, the worst first.
@@ -104,8 +109,9 @@ def prepare(request: RunRequest, workers: Workers | None = None) -> Preparation:
     Args:
         request: What is asked for.
         workers: Who looks at the tables, and who is told about it.
+        context: What was released in earlier rounds, and agreed in the first.
     """
-    return conclude(examine(request, workers))
+    return conclude(examine(request, workers, context))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -118,6 +124,7 @@ class Examination:
         file: What it says.
         findings: What was found by looking at all files.
         table: Every column that is used, at everybody whose data could be looked at.
+        context: What was released in earlier rounds.
     """
 
     request: RunRequest
@@ -125,25 +132,40 @@ class Examination:
     file: ConfigurationFile
     findings: "_Findings"
     table: tuple[ColumnSummary, ...]
+    context: RoundContext | None = None
 
 
-def examine(request: RunRequest, workers: Workers | None = None) -> Examination:
+def examine(
+    request: RunRequest, workers: Workers | None = None, context: RoundContext | None = None
+) -> Examination:
     """Read the configuration and look at all data once, whatever is wrong with them.
 
     Args:
         request: What is asked for.
         workers: Who looks at the tables, and who is told about it.
+        context: What was released in earlier rounds, and agreed in the first.
     """
     workers = workers or Workers()
     file = read_configuration(request.configuration)
     folder = _folder_of(request.configuration, workers)
-    return _examined(request, folder, file, workers)
+    if context is not None and context.agreement is not None:
+        context.agreement.refuse_other(file.configuration)
+    return _examined(request, file, workers, folder=folder, context=context)
 
 
 def _examined(
-    request: RunRequest, folder: Path, file: ConfigurationFile, workers: Workers
+    request: RunRequest,
+    file: ConfigurationFile,
+    workers: Workers,
+    *,
+    folder: Path,
+    context: RoundContext | None,
 ) -> Examination:
-    findings = _look_at_everything(file.configuration, folder, workers)
+    """What is seen of the files that a configuration names."""
+    agreed = None
+    if context is not None and context.agreement is not None:
+        agreed = context.agreement.features
+    findings = _look_at_everything(file.configuration, folder, workers, agreed=agreed)
     names = {_owner(party.name): party.name for party in file.configuration.parties}
     by_name = {names.get(owner, owner): seen for owner, seen in findings.surveys.items()}
     return Examination(
@@ -152,6 +174,7 @@ def _examined(
         file=file,
         findings=findings,
         table=columns_by_party(findings.columns, by_name, findings.plan),
+        context=context,
     )
 
 
@@ -168,6 +191,9 @@ def conclude(examination: Examination) -> Preparation:
     encoding, encoding_notes = fix_encoding(
         plan, findings.columns, features=features, surveys=surveys
     )
+    context = examination.context
+    if context is not None and context.agreement is not None:
+        encoding = context.agreement.encoding_like(encoding)
     _refuse_small_parties(configuration, encoding, surveys)
     far = look_for_outliers(findings.columns, surveys, configuration.limits)
     unused = unused_warnings(plan, features, findings.party_heads)
@@ -197,6 +223,7 @@ def conclude(examination: Examination) -> Preparation:
         table=examination.table,
         notes=tuple(notes),
         file=file,
+        context=context,
     )
 
 
@@ -215,7 +242,14 @@ def leave_out(preparation: Preparation, names: set[str], workers: Workers) -> Pr
     file = replace(
         preparation.file, configuration=configuration.model_copy(update={"parties": staying})
     )
-    concluded = conclude(_examined(preparation.request, preparation.folder, file, workers))
+    examination = _examined(
+        preparation.request,
+        file,
+        workers,
+        folder=preparation.folder,
+        context=preparation.context,
+    )
+    concluded = conclude(examination)
     about_them = tuple(note for note in preparation.notes if note.party in names)
     return replace(concluded, notes=concluded.notes + about_them)
 
@@ -253,8 +287,21 @@ class _Findings:
     surveys: dict[str, Survey]
 
 
-def _look_at_everything(configuration: Configuration, folder: Path, workers: Workers) -> _Findings:
-    """Find all files, read their heads, and then all of what can be read."""
+def _look_at_everything(
+    configuration: Configuration,
+    folder: Path,
+    workers: Workers,
+    *,
+    agreed: tuple[str, ...] | None,
+) -> _Findings:
+    """Find all files, read their heads, and then all of what can be read.
+
+    Args:
+        configuration: Which files.
+        folder: What their paths are relative to.
+        workers: Who looks at them.
+        agreed: The input columns of earlier rounds; None: there were none.
+    """
     problems: Problems = {owner: [] for owner, _ in _wanted_data(configuration)}
     sources = _find_sources(configuration, folder, problems)
     limits = configuration.limits
@@ -262,7 +309,7 @@ def _look_at_everything(configuration: Configuration, folder: Path, workers: Wor
     party_heads = _heads_of_parties(sources, heads)
     encoders = open_encoders(configuration.plan, folder)
     plan = encoders.plan
-    features = choose_features(plan, party_heads)
+    features = agreed or choose_features(plan, party_heads)
     columns = wanted_columns(plan, features)
     surveys = {}
     for source in sources:

@@ -4,6 +4,7 @@ from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import learn
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.request import RunRequest
+from fairpool.consortium.rounds.context import open_context
 from fairpool.consortium.scrutiny import Run, scrutinise
 from fairpool.consortium.valuation import value
 
@@ -11,7 +12,10 @@ __all__ = ["Run", "run"]
 
 
 def run(request: RunRequest, workers: Workers | None = None) -> Run:
-    """Prepare, learn, value and scrutinise; nothing is written.
+    """Prepare, learn, value and scrutinise; nothing is written, and nothing released.
+
+    It is the collaboration's next round: what was released before counts
+    (`fairpool.consortium.rounds`), and `release` releases it.
 
     Args:
         request: What is asked for.
@@ -19,7 +23,8 @@ def run(request: RunRequest, workers: Workers | None = None) -> Run:
             kept meanwhile.
     """
     workers = workers or Workers()
-    preparation = prepare(request, workers)
+    context = open_context(request.configuration, learn_anew=request.learn_anew)
+    preparation = prepare(request, workers, context)
     learning = learn(preparation, workers)
     valuation = value(learning, workers)
     return scrutinise(valuation, workers)

@@ -22,6 +22,7 @@ from fairpool.consortium.judging import LeftOut
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
+from fairpool.consortium.rounds.contributing import Contribution
 from fairpool.consortium.sample import Sample, take_sample
 from fairpool.consortium.shares import ContributionShares, contribution_shares
 from fairpool.consortium.valuation import Valuation
@@ -31,6 +32,7 @@ from fairpool.notes import Note, texts_of
 from fairpool.parties import Party
 from fairpool.realisation.hidden_covariance import price_notes, ranges_would_help
 from fairpool.report.scores import Scores, score_models
+from fairpool.rounds.release import RoundReward
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import Target
 
@@ -55,6 +57,8 @@ class Run:
         left_out: Whose data were left out, since their labels harm the others.
         shares: What contributions would be by information, by evidence and by validation.
         notes: Everything the operator should know.
+        received: What each party receives in this round, and holds then.
+        contributions: What each party contributed, in batches.
     """
 
     preparation: Preparation
@@ -69,6 +73,8 @@ class Run:
     left_out: tuple[LeftOut, ...]
     shares: ContributionShares
     notes: tuple[Note, ...]
+    received: tuple[RoundReward, ...]
+    contributions: tuple[Contribution, ...]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -104,6 +110,7 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         *workers.notes,
         *collaboration.scheme.notes,
         *valuation.judgement.notes,
+        *valuation.notes,
         *copies.notes,
     ]
     notes += overlap_notes(learning.samples, test_keys, learning.seen)
@@ -134,6 +141,8 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         left_out=valuation.judgement.left_out,
         shares=contribution_shares(valuation, test),
         notes=tuple(notes),
+        received=valuation.received,
+        contributions=valuation.judgement.contributions,
     )
 
 

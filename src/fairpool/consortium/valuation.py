@@ -1,5 +1,6 @@
 """From a model to values, contributions, rewards, and one model per party."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,9 +8,21 @@ import numpy as np
 from fairpool.audit import Uncheckable, uncheckable_information
 from fairpool.collaboration import Collaboration, collaboration_of
 from fairpool.compute.workers import Workers
+from fairpool.consortium.configuration import PartySection
 from fairpool.consortium.judging import Judgement, judge, valuers_of
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.outlying import Rows, look_at_rows
+from fairpool.consortium.preparation import Preparation
+from fairpool.consortium.rounds.context import RoundContext, nobody
+from fairpool.consortium.rounds.realising import RoundRealiser
+from fairpool.errors import ConfigurationError
+from fairpool.model_kinds import KINDS
+from fairpool.notes import Note
+from fairpool.parties import ClassSummary, PartySummary
+from fairpool.realisation import ModelReward
+from fairpool.realisation.label_noise import LabelNoise
+from fairpool.rounds.release import RoundReward
+from fairpool.tables.arrays import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -20,11 +33,16 @@ class Valuation:
         judgement: What the labels say, and the model that values everything.
         collaboration: Values, contributions, rewards, verdicts, models.
         uncheckable: Per party, what of its data has to be taken on trust.
+        received: What each party receives in this round, and holds then; none where another
+            mechanism than noise on labels made the models.
+        notes: What the operator should know of that.
     """
 
     judgement: Judgement
     collaboration: Collaboration
     uncheckable: tuple[Uncheckable | None, ...]
+    received: tuple[RoundReward, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def learning(self) -> Learning:
@@ -35,8 +53,6 @@ class Valuation:
 def value(
     learning: Learning,
     workers: Workers | None = None,
-    *,
-    rng: np.random.Generator | int | None = None,
 ) -> Valuation:
     """Value every coalition's data, and make each party's model.
 
@@ -44,8 +60,6 @@ def value(
         learning: From `learn`.
         workers: Who sums up tables and values coalitions, who is told about it, and where values
             are kept meanwhile.
-        rng: Of the noise. None: fresh, as in every run of the command. With any other one the
-            models are repeatable, for tests, and are not to be handed out.
     """
     workers = workers or Workers()
     judgement = judge(learning, workers)
@@ -53,10 +67,22 @@ def value(
     request = learning.preparation.request
     configuration = learning.preparation.configuration
     workers.progress("valuing, and making the models")
+    rho = configuration.rewards.rho if request.rho is None else request.rho
+    realiser = None
+    if configuration.rewards.mechanism == LabelNoise.name:
+        realiser = RoundRealiser(
+            learning=learning,
+            context=learning.preparation.context or nobody(learning.preparation.folder),
+            contributions=judgement.contributions,
+            rho=rho,
+            workers=workers,
+        )
+    else:
+        _refuse_second_round(learning.preparation.context, configuration.rewards.mechanism)
     collaboration = collaboration_of(
         judgement.game,
-        rho=configuration.rewards.rho if request.rho is None else request.rho,
-        rng=rng,
+        rho=rho,
+        rng=None,
         contributions=configuration.valuation.contributions,
         evaluations=configuration.valuation.evaluations,
         precision=configuration.valuation.precision,
@@ -67,43 +93,91 @@ def value(
         public=learning.public,
         declared=learning.preparation.encoding.made_up(),
         kept=judgement.kept,
+        most=_most(configuration.parties),
+        realiser=realiser,
     )
-    # Each model knows how a table becomes its inputs, so that it can be saved and used as it is.
-    encoding = learning.preparation.encoding
+    models = _with_encoding(collaboration.models, learning.preparation)
+    received: tuple[RoundReward, ...] = ()
+    notes: list[Note] = []
+    for contribution in judgement.contributions:
+        notes += contribution.notes()
+    if realiser is not None:
+        received = realiser.results
+        notes += realiser.notes
+    valuation = Valuation(
+        judgement=judgement,
+        collaboration=replace(collaboration, models=models),
+        uncheckable=(),
+        received=received,
+        notes=tuple(notes),
+    )
+    if KINDS[configuration.model.kind].needs_rows:
+        uncheckable = uncheckable_information(collaboration.game)
+        return replace(valuation, uncheckable=uncheckable)
+    look = look_at_rows(
+        collaboration.game,
+        models,
+        _rows_behind(judgement),
+        encoding=learning.preparation.encoding,
+        workers=workers,
+        rows_are_agreed=configuration.rewards.share_inputs,
+    )
+    return replace(
+        valuation,
+        collaboration=replace(collaboration, models=look.models),
+        uncheckable=look.uncheckable,
+    )
+
+
+def _refuse_second_round(context: RoundContext | None, mechanism: str) -> None:
+    """Refuse to release again what a mechanism knows nothing of having released before."""
+    if context is not None and context.history.last is not None:
+        raise ConfigurationError(
+            f'[rewards] mechanism = "{mechanism}" does not know what two releases tell together,'
+            f" and there was one already (round {context.history.last.number}); use"
+            f' mechanism = "{LabelNoise.name}"'
+        )
+
+
+def _most(parties: Sequence[PartySection]) -> FloatArray | None:
+    """What share of v_N each party wants to hold at most [n]; None: all want what they are due."""
+    most = [1.0 if party.most is None else party.most for party in parties]
+    return np.array(most) if min(most) < 1 else None
+
+
+def _with_encoding(
+    models: Sequence[ModelReward], preparation: Preparation
+) -> tuple[ModelReward, ...]:
+    """New models know how a table becomes their inputs, so that they can be used as they are."""
+    encoding = preparation.encoding
     encoded = []
-    parties = learning.preparation.parties
-    for reward, party in zip(collaboration.models, parties, strict=True):
+    for reward, party in zip(models, preparation.parties, strict=True):
+        if reward.encoding is not None:  # of an earlier round
+            encoded.append(reward)
+            continue
         exposure = reward.exposure
         if exposure is not None:  # a category or a text is one thing to guess, as `check` counts it
             exposure = replace(exposure, inputs=len(encoding.columns))
         delivery = party.source.delivery
         encoded.append(replace(reward, encoding=encoding, delivery=delivery, exposure=exposure))
-    collaboration = replace(collaboration, models=tuple(encoded))
-    if not judgement.summaries:
-        uncheckable = uncheckable_information(collaboration.game)
-        return Valuation(judgement=judgement, collaboration=collaboration, uncheckable=uncheckable)
-    look = look_at_rows(
-        collaboration.game,
-        collaboration.models,
-        _rows_behind(judgement),
-        encoding=encoding,
-        workers=workers,
-        rows_are_agreed=configuration.rewards.share_inputs,
-    )
-    return Valuation(
-        judgement=judgement,
-        collaboration=replace(collaboration, models=look.models),
-        uncheckable=look.uncheckable,
-    )
+    return tuple(encoded)
 
 
 def _rows_behind(judgement: Judgement) -> list[Rows]:
     """The files that were summed up."""
     rows = []
     learning = judgement.learning
-    surveys = learning.preparation.parties
-    for summary, survey, kept in zip(judgement.summaries, surveys, learning.parties, strict=True):
+    for contribution, kept in zip(judgement.contributions, learning.parties, strict=True):
+        assert isinstance(contribution.data, PartySummary | ClassSummary)  # not an exact process
+        survey = contribution.survey
+        taking_part = contribution.identities.by_piece(contribution.groups >= 0)
         rows.append(
-            Rows(source=survey.source, contents=survey.contents, summary=summary, kept=kept)
+            Rows(
+                source=survey.source,
+                contents=survey.contents,
+                summary=contribution.data,
+                kept=kept,
+                taking_part=taking_part,
+            )
         )
     return rows

@@ -1,11 +1,11 @@
 """Sec. 2: the parties, by their rows or by sums over them, and their pooled data."""
 
 from fairpool.parties.class_coding import ClassCoding
-from fairpool.parties.class_summary import ClassSummary
+from fairpool.parties.class_summary import ClassSummary, SummedClassRows
 from fairpool.parties.party import Party
 from fairpool.parties.party_data import FeatureBounds, PartyData, Statistics, Told, UnequalRows
 from fairpool.parties.pool import Pool, check_names, check_parties
-from fairpool.parties.summary import PartySummary
+from fairpool.parties.summary import PartySummary, SummedRows
 
 __all__ = [
     "ClassCoding",
@@ -16,6 +16,8 @@ __all__ = [
     "PartySummary",
     "Pool",
     "Statistics",
+    "SummedClassRows",
+    "SummedRows",
     "Told",
     "UnequalRows",
     "check_names",

@@ -40,6 +40,9 @@ class ClassSummary:
     inputs: int
     probe: FloatArray
 
+    noise_is_summed = False
+    """Whether noise on labels comes summed up over the rows, see `SummedClassRows`."""
+
     def __post_init__(self) -> None:
         where = f'the summary of "{self.name}"'
         for field in ("grams", "sums", "counts"):
@@ -122,6 +125,16 @@ class ClassSummary:
         return f"ClassSummary({self.name!r}, {len(self)} rows, {k} classes, {d} weights)"
 
 
+class SummedClassRows(ClassSummary):
+    """Sums over rows that are still at hand: noise on their labels is summed up over them.
+
+    It comes as the sums over the rows of the class, and over all others, 2 d numbers for each
+    class.
+    """
+
+    noise_is_summed = True
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassData:
     """A summary as one class's latent function sees it: party data of its own.
@@ -172,12 +185,16 @@ class ClassData:
         """Sums over the rows of the class, and over all others."""
         grams, sums, counts = self.summary.grams, self.summary.sums, self.summary.counts
         others = np.arange(len(counts)) != self.c
+        summed = self.summary.noise_is_summed
         return ClassStatistics(
-            inside=LevelSums(grams[self.c], sums[self.c], rows=float(counts[self.c])),
+            inside=LevelSums(
+                grams[self.c], sums[self.c], rows=float(counts[self.c]), noise_is_summed=summed
+            ),
             outside=LevelSums(
                 grams[others].sum(axis=0),
                 sums[others].sum(axis=0),
                 rows=float(counts[others].sum()),
+                noise_is_summed=summed,
             ),
             coding=self.coding,
         )
@@ -191,17 +208,23 @@ class LevelSums:
         gram: A^T A [d, d].
         features: A^T 1 [d].
         rows: How many rows there are.
+        noise_is_summed: Whether noise comes summed up over the rows (`SummedClassRows`).
     """
 
     gram: FloatArray
     features: FloatArray
     rows: float
+    noise_is_summed: bool = False
+
+    def disturbance(self, z: FloatArray) -> FloatArray:
+        """What noise on the labels adds to the sum over the rows [d]."""
+        return z if self.noise_is_summed else self.root @ z
 
     @cached_property
     def root(self) -> FloatArray:
-        """R [d, d] with R R^T = A^T A."""
+        """R [d, d], symmetric, with R R = A^T A."""
         eigenvalues, vectors = spectrum(self.gram)
-        return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
+        return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)) @ vectors.T)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -254,7 +277,7 @@ class ClassStatistics:
     def disturbance(self, z: FloatArray) -> FloatArray:
         """What noise on the labels adds to the moment: R z of each level."""
         inside, outside = np.split(z, 2)
-        return np.asarray(self.inside.root @ inside + self.outside.root @ outside)
+        return np.asarray(self.inside.disturbance(inside) + self.outside.disturbance(outside))
 
     def weakened(self, eta: float, z: FloatArray) -> Told:
         """What is told when noise of variance eta, made of z, is added to the labels."""
@@ -263,7 +286,7 @@ class ClassStatistics:
         for (sums, level), noise in zip(self._levels, np.split(z, 2), strict=True):
             weight = 1 / (level.noise + eta)
             precision = precision + weight * sums.gram
-            moment = moment + weight * (level.target * sums.features + (sums.root @ noise).T).T
+            moment = moment + weight * (level.target * sums.features + sums.disturbance(noise).T).T
         return Told(precision, moment)
 
     def squared_weights(self, eta: float) -> FloatArray:

@@ -127,9 +127,12 @@ class PartySummary:
 
     @cached_property
     def _root(self) -> FloatArray:
-        """R [d, d] with R R^T = G."""
+        """R [d, d], symmetric, with R R = G: the one root that does not depend on how it is found.
+
+        The same noise is then made of the same draws, whoever computes it.
+        """
         eigenvalues, vectors = spectrum(self.gram)
-        return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
+        return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)) @ vectors.T)
 
     def disturbance(self, z: FloatArray) -> FloatArray:
         """What noise on the labels adds to the moment: R z, for z of [d] or [d, k]."""
@@ -182,3 +185,15 @@ class PartySummary:
 
     def __len__(self) -> int:
         return self.rows
+
+
+class SummedRows(PartySummary):
+    """Sums over rows that are still at hand: noise on their labels is summed up over them.
+
+    The noise of a row is the same in every sum that the row is part of; d draws for the sum would
+    be others in every sum.
+    """
+
+    def disturbance(self, z: FloatArray) -> FloatArray:
+        """What noise on the labels adds to the moment: A^T noise, which is what z is."""
+        return z

@@ -1,4 +1,4 @@
-"""Rewards of parties whose labels harm the others, where the operator chose to discount them."""
+"""Rewards below the scheme's: where labels harm the others, or a party wants no more."""
 
 import numpy as np
 
@@ -17,3 +17,16 @@ def discounted(rewards: FloatArray, *, alone: FloatArray, kept: FloatArray) -> F
     """
     added = np.maximum(rewards - alone, 0.0)
     return np.where(kept < 1, alone + kept * added, rewards)
+
+
+def capped(rewards: FloatArray, *, alone: FloatArray, most: FloatArray) -> FloatArray:
+    """Rewards of parties that do not want to hold more than they said: the others' do not change.
+
+    What a party's own data are worth, it holds anyway.
+
+    Args:
+        rewards: r [n].
+        alone: v_i [n].
+        most: What each party wants to hold at most, in nats [n].
+    """
+    return np.where(most < rewards, np.maximum(most, np.minimum(alone, rewards)), rewards)

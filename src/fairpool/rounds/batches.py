@@ -107,6 +107,11 @@ class PartyBatches:
     batches: Mapping[str, Batch] = field(default_factory=dict)
     active: frozenset[str] = frozenset()
 
+    @property
+    def parents(self) -> dict[str, str | None]:
+        """Of every part, the one that its rows were in before."""
+        return {name: part.parent for name, part in self.parts.items()}
+
     def keys_of_batch(self, name: str) -> Keys:
         """The rows of a batch."""
         return np.concatenate([self.parts[part].keys for part in self.batches[name].parts])
@@ -196,7 +201,7 @@ def _standing(in_order: Keys, history: PartyBatches) -> list[str]:
     A batch that left may return as it was: releases are still sums over whole batches.
     """
     names = [name for name in history.batches if name in history.active]
-    names += [name for name in reversed(history.batches) if name not in history.active]
+    names += [name for name in reversed(list(history.batches)) if name not in history.active]
     standing: list[str] = []
     taken = np.empty(0, "V16")
     for name in names:

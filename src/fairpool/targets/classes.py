@@ -56,6 +56,7 @@ class ClassTarget:
 
     kind = "classes"
     type = pa.string()
+    noise_scale = 1.0
     likely_errors = "classes that were exchanged, or coded in another way"
     measures = (
         Measure(

@@ -54,6 +54,11 @@ class LogNumberTarget:
     )
 
     @property
+    def noise_scale(self) -> float:
+        """The scale: what one unit of the model is in those of the labels, or their logarithms."""
+        return self.scale
+
+    @property
     def prediction_columns(self) -> tuple[str, ...]:
         """Median and mean of what is predicted, and its 95% interval."""
         return (f"{self.name}_median", f"{self.name}_mean", "lower_95", "upper_95")

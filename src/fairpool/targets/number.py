@@ -52,6 +52,11 @@ class NumberTarget:
     )
 
     @property
+    def noise_scale(self) -> float:
+        """The scale: what one unit of the model is in those of the labels, or their logarithms."""
+        return self.scale
+
+    @property
     def prediction_columns(self) -> tuple[str, ...]:
         """The target itself, and how sure its prediction is."""
         return (self.name, "standard_deviation", "lower_95", "upper_95")

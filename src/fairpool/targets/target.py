@@ -58,6 +58,14 @@ class Target(Protocol):
         """What is done to labels before they are encoded."""
         ...  # pragma: no cover
 
+    @property
+    def noise_scale(self) -> float:
+        """What noise of deviation 1 on labels as the model sees them is in units that never change.
+
+        A row's noise is the same in every round, even where the scaling is learned anew.
+        """
+        ...  # pragma: no cover
+
     def encode(self, column: pa.ChunkedArray) -> FloatArray:
         """The labels y [m] as the model sees them; missing ones as NaN."""
         ...  # pragma: no cover

@@ -1,0 +1,116 @@
+"""What all rounds share: scaling, features and hyperparameters, fixed in the first one.
+
+They are outside of what keyed noise promises, and so stay as they are until the operator asks to
+learn them anew.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fairpool.columns import TextColumn
+from fairpool.consortium.configuration import Configuration
+from fairpool.consortium.model_building import BuiltModel
+from fairpool.encoding import TableEncoding
+from fairpool.errors import ConfigurationError
+from fairpool.realisation.label_noise import LabelNoise
+from fairpool.realisation.model_reward import ModelReward
+from fairpool.realisation.noise_variance import NoiseLevel
+from fairpool.realisation.reward_file import decode_reward, reward_bytes
+
+NOBODY = "all parties"
+SECTIONS = {"target", "features", "categorical", "missing", "columns", "model", "public"}
+"""Of the configuration: what scaling, features and hyperparameters depend on."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Agreement:
+    """How tables become numbers, and the model before it has seen any.
+
+    Attributes:
+        encoding: How tables become numbers.
+        built: The model, and where it comes from.
+        sections: The hash of what the configuration said about it.
+    """
+
+    encoding: TableEncoding
+    built: BuiltModel
+    sections: str
+
+    def to_bytes(self) -> tuple[bytes, bytes]:
+        """The model before it has seen any data, as a reward file has it; and the words about it.
+
+        Such a file is read without trusting it.
+        """
+        p = len(self.encoding.features)
+        model = self.built.model
+        prior = model.posterior(np.zeros((0, p)), np.zeros(0))
+        nothing = ModelReward(
+            party=NOBODY,
+            target=0.0,
+            level=NoiseLevel(tau=0.0, value=0.0, eta=np.inf),
+            mechanism=LabelNoise(),
+            posterior=prior,
+            encoding=self.encoding,
+        )
+        words = {
+            "sections": self.sections,
+            "origin": self.built.origin,
+            "learned": self.built.learned,
+            "rows": self.built.rows,
+            "settings": self.built.settings,
+        }
+        text = json.dumps(words, indent=1, sort_keys=True, ensure_ascii=False)
+        return reward_bytes(nothing, share_inputs=True), (text + "\n").encode()
+
+    @classmethod
+    def of_bytes(cls, content: bytes, words: bytes, name: str) -> "Agreement":
+        """What `to_bytes` gave.
+
+        Args:
+            content: The model.
+            words: What is said about it.
+            name: Where they are, for errors.
+        """
+        prior = decode_reward(content, name)
+        assert prior.encoding is not None  # it was written with one
+        said = json.loads(words)
+        built = BuiltModel(
+            model=prior.posterior.model,
+            origin=said["origin"],
+            learned=said["learned"],
+            rows=said["rows"],
+            settings=said["settings"],
+        )
+        return cls(encoding=prior.encoding, built=built, sections=said["sections"])
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The input columns."""
+        return tuple(column.name for column in self.encoding.columns)
+
+    def encoding_like(self, fresh: TableEncoding) -> TableEncoding:
+        """The encoding, with encoders of texts opened as they are in a fresh one."""
+        opened = {column.name: column for column in fresh.columns if isinstance(column, TextColumn)}
+        columns = [opened.get(column.name, column) for column in self.encoding.columns]
+        return replace(self.encoding, columns=tuple(columns), ids=fresh.ids)
+
+    def refuse_other(self, configuration: Configuration) -> None:
+        """Refuse a configuration that asks for other inputs, scaling or another model."""
+        if sections_of(configuration) != self.sections:
+            raise ConfigurationError(
+                "what the configuration says of target, columns, model or public data is not what"
+                " it said in the first round, and reward files of different models tell more about"
+                " everybody's data; put it back, or, if all parties agreed to that, learn the model"
+                " anew: fairpool run --learn-anew"
+            )
+
+
+def sections_of(configuration: Configuration) -> str:
+    """The hash of what an agreement depends on."""
+    said: dict[str, Any] = configuration.model_dump(mode="json", include=SECTIONS)
+    text = json.dumps(said, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()

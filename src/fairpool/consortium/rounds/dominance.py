@@ -1,0 +1,172 @@
+"""New batches in which one row dominates: what a batch tells when it leaves is about that row.
+
+Of a batch that comes or goes, whoever compares two files sees the sum over its rows of a_k e_k, a_k
+the row's features and e_k its label less what the recipient's own data predict. Where one row makes
+up more than half of it, the row could be located (`fairpool.realisation.outlying`).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fairpool.compute.workers import Workers
+from fairpool.consortium.contents import refuse_changed
+from fairpool.consortium.learning import Learning
+from fairpool.consortium.reading import Reading
+from fairpool.consortium.rounds.contributing import Contribution
+from fairpool.consortium.rounds.part_sums import blocks_of
+from fairpool.models import (
+    Classifier,
+    ClassPosterior,
+    TrainedPosterior,
+    WeightModel,
+    WeightPosterior,
+)
+from fairpool.parties import ClassSummary, PartySummary
+from fairpool.realisation.outlying import LabelSum, View
+from fairpool.tables.arrays import FloatArray
+from fairpool.values import InformationGain
+
+MOST_OF_BATCH = 0.5
+"""Of what a batch tells, one row may make up this much."""
+
+Sight = tuple[str, int, int]
+"""A batch, a recipient, and the class whose labels it sees; 0 where labels are numbers."""
+
+
+def dominated_batches(
+    game: InformationGain,
+    contributions: Sequence[Contribution],
+    learning: Learning,
+    workers: Workers,
+) -> dict[str, set[str]]:
+    """The new batches in which one row dominates, by the party's permanent identity.
+
+    Args:
+        game: Of these contributions.
+        contributions: Everybody's.
+        learning: The model.
+        workers: Who is told about it.
+    """
+    model = learning.built.model
+    rewards = learning.preparation.configuration.rewards
+    base = model.base if isinstance(model, Classifier) else model
+    if rewards.share_inputs or game.n == 1 or not isinstance(base, WeightModel):
+        return {}
+    own = [_posteriors(game, i) for i in range(game.n)]
+    found = {}
+    for j, contribution in enumerate(contributions):
+        if contribution.assignment.new:
+            others = {i: views for i, views in enumerate(own) if i != j}
+            dominated = _dominated(contribution, others, learning, workers)
+            if dominated:
+                found[contribution.id] = dominated
+    return found
+
+
+def _posteriors(game: InformationGain, i: int) -> list[FloatArray]:
+    """The weights that party i has from its own data, of every class."""
+    posterior = game.posterior([i])
+    of_classes: tuple[TrainedPosterior, ...] = (posterior,)
+    if isinstance(posterior, ClassPosterior):
+        of_classes = posterior.of_classes
+    weights = []
+    for of_class in of_classes:
+        assert isinstance(of_class, WeightPosterior)  # only models with weights are looked at
+        weights.append(of_class.weights)
+    return weights
+
+
+def _dominated(
+    contribution: Contribution,
+    others: Mapping[int, Sequence[FloatArray]],
+    learning: Learning,
+    workers: Workers,
+) -> set[str]:
+    """Of one party's new batches, those in which one row dominates in anybody's eyes."""
+    assignment = contribution.assignment
+    batch_of_place = {}
+    for name in assignment.new:
+        for part in assignment.batches.batches[name].parts:
+            batch_of_place[assignment.part_names.index(part)] = name
+    seen = _sums_seen(contribution, others, learning)
+    largest = dict.fromkeys(seen, 0.0)
+    squares = dict.fromkeys(seen, 0.0)
+    encoding = learning.preparation.encoding
+    model = learning.built.model
+    groups_by_piece = contribution.identities.by_piece(contribution.groups)
+    passages = []
+    d = len(next(iter(others.values()))[0])
+    for number, piece in enumerate(contribution.identities.pieces):
+        reading = Reading.labelled(piece, encoding, contribution.survey.source.delivery)
+        for block in blocks_of(reading, encoding, d):
+            groups = groups_by_piece[number][block.rows]
+            for place in np.intersect1d(np.unique(groups), list(batch_of_place)):
+                rows = groups == place
+                A = _features(model, block.X[rows])
+                for (batch, i, c), label_sum in seen.items():
+                    if batch != batch_of_place[int(place)]:
+                        continue
+                    y, weight = _labels(model, block.X[rows], block.y[rows], c)
+                    parts = label_sum.parts(A, y, weight)
+                    sight = (batch, i, c)
+                    largest[sight] = max(largest[sight], float(parts.max(initial=0.0)))
+                    squares[sight] += label_sum.sum_of_squares(A, y, weight)
+        passages.append(reading.passage)
+        workers.progress(
+            f"looking for rows of {contribution.data.name} that stand out",
+            number + 1,
+            len(contribution.identities.pieces),
+        )
+    refuse_changed(contribution.survey.source.owner, passages, contribution.survey.contents)
+    dominated = set()
+    for sight, label_sum in seen.items():
+        if label_sum.share(largest[sight], squares[sight]) > MOST_OF_BATCH:
+            dominated.add(sight[0])
+    return dominated
+
+
+def _features(model: object, X: FloatArray) -> FloatArray:
+    assert isinstance(model, WeightModel | Classifier)
+    return model.whitened_features(X)
+
+
+def _labels(
+    model: object, X: FloatArray, y: FloatArray, c: int
+) -> tuple[FloatArray, FloatArray | float]:
+    """Labels as a latent function sees them, and what they count."""
+    if isinstance(model, Classifier):
+        return model.coding.targets(y, c), 1 / model.coding.noise(y, c)
+    assert isinstance(model, WeightModel)
+    return y - model.prior_mean_at(X), 1.0
+
+
+def _sums_seen(
+    contribution: Contribution, others: Mapping[int, Sequence[FloatArray]], learning: Learning
+) -> dict[Sight, LabelSum]:
+    """What each other party would see of each new batch, without any noise."""
+    model = learning.built.model
+    assignment = contribution.assignment
+    seen = {}
+    for batch in assignment.new:
+        parts = [contribution.parts[name] for name in assignment.batches.batches[batch].parts]
+        for i, of_classes in others.items():
+            for c, weights in enumerate(of_classes):
+                view = View(own=weights, W=None, eta=0.0)
+                gram = np.zeros((len(weights), len(weights)))
+                moment = np.zeros(len(weights))
+                noise = np.zeros_like(gram)
+                for part in parts:
+                    if isinstance(part, ClassSummary):
+                        assert isinstance(model, Classifier)
+                        statistics = part.of_class(model.coding, c).statistics(model)
+                        gram = gram + statistics.told.precision
+                        moment = moment + statistics.told.moment
+                        noise = noise + statistics.squared_weights(0.0)
+                    else:
+                        assert isinstance(part, PartySummary)  # rows are shared by agreement
+                        gram = gram + part.gram
+                        moment = moment + part.moment
+                        noise = gram
+                seen[batch, i, c] = view.label_sum(gram, moment, noise)
+    return seen

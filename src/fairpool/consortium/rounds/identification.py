@@ -1,0 +1,127 @@
+"""Who each row is: a keyed hash of party, inputs and label, the same in every round.
+
+The secret stays in this process: rows are identified here, whoever else computes.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from fairpool.compute.workers import Progress
+from fairpool.consortium.contents import refuse_changed
+from fairpool.consortium.heads import column_names
+from fairpool.consortium.intake import complete_rows
+from fairpool.consortium.reading import Piece, Reading
+from fairpool.consortium.surveys import Survey
+from fairpool.encoding import TableEncoding
+from fairpool.keyed_noise.identity import row_digests, row_ids
+from fairpool.keyed_noise.secret import Secret
+from fairpool.rounds.batches import Keys, keys_of
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Identities:
+    """The complete rows of a party's files, by who they are.
+
+    Attributes:
+        columns: What they are known by, besides the party.
+        pieces: What was read, in order.
+        sizes: How many complete rows each piece has.
+        ids: Of all rows, in order [m, 2].
+    """
+
+    columns: tuple[str, ...]
+    pieces: tuple[Piece, ...]
+    sizes: tuple[int, ...]
+    ids: NDArray[np.uint64]
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The same as one value each [m]."""
+        return keys_of(self.ids)
+
+    def by_piece(self, values: NDArray[np.generic]) -> list[NDArray[np.generic]]:
+        """Values of all rows, one array for each piece."""
+        return np.split(values, np.cumsum(self.sizes)[:-1])
+
+
+def identify(
+    survey: Survey,
+    encoding: TableEncoding,
+    *,
+    party: str,
+    secret: Secret,
+    progress: Progress,
+) -> Identities:
+    """Read a party's files, and tell who each complete row is.
+
+    Args:
+        survey: What was seen of the files before; refused if they no longer hold that.
+        encoding: Which columns there are.
+        party: Its permanent identity.
+        secret: Of the collaboration.
+        progress: Called as rows are read.
+    """
+    columns = identity_columns(survey, encoding)
+    pieces = Piece.of(survey.source.files)
+    digests = []
+    passages = []
+    total = survey.rows + survey.dropped
+    done = 0
+    for piece in pieces:
+        reading = _reading(piece, survey, encoding, columns)
+        of_piece = [np.empty((0, 2), np.uint64)]
+        for batch in reading:
+            table = _complete(batch.columns, encoding)
+            if table.num_rows:
+                of_table = {name: table[name] for name in columns}
+                of_piece.append(row_digests(secret, party, of_table))
+            done += batch.columns.num_rows
+            progress(f"recognising rows of {piece.file.name}", done, total)
+        passages.append(reading.passage)
+        digests.append(np.concatenate(of_piece))
+    refuse_changed(survey.source.owner, passages, survey.contents)
+    return Identities(
+        columns=columns,
+        pieces=tuple(pieces),
+        sizes=tuple(len(of_piece) for of_piece in digests),
+        ids=row_ids(secret, np.concatenate([np.empty((0, 2), np.uint64), *digests])),
+    )
+
+
+def identity_columns(survey: Survey, encoding: TableEncoding) -> tuple[str, ...]:
+    """What rows are known by: columns of kind "id" where all files have them, or else the inputs.
+
+    And the label: a corrected one is another row.
+    """
+    inputs = tuple(column.name for column in encoding.columns)
+    names = inputs
+    if encoding.ids:
+        heads = [column_names(file, None, survey.source.delivery) for file in survey.source.files]
+        if all(name in head for name in encoding.ids for head in heads):
+            names = encoding.ids
+    return (*names, encoding.target.name)
+
+
+def _reading(
+    piece: Piece, survey: Survey, encoding: TableEncoding, columns: tuple[str, ...]
+) -> Reading:
+    known = {*encoding.labelled_numbers, *encoding.labelled_texts}
+    return Reading(
+        piece=piece,
+        numbers=encoding.labelled_numbers,
+        texts=(*encoding.labelled_texts, *(name for name in columns if name not in known)),
+        dates=encoding.dates,
+        rules=encoding.rules,
+        delivery=survey.source.delivery,
+    )
+
+
+def _complete(table: pa.Table, encoding: TableEncoding) -> pa.Table:
+    """The rows that the model sees: those that miss no input that is not imputed, and no label."""
+    seen = table.select([*encoding.labelled_numbers, *encoding.labelled_texts])
+    complete = complete_rows(seen, imputed=encoding.imputed)
+    return table if complete.all() else table.filter(pa.array(complete))

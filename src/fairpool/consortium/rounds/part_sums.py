@@ -1,0 +1,242 @@
+"""Sums over the rows of each part of a party's data, and over the noise on their labels."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from fairpool.compute.workers import Workers
+from fairpool.consortium import reading
+from fairpool.consortium.contents import Passage, refuse_changed
+from fairpool.consortium.reading import Piece, Reading
+from fairpool.consortium.rounds.identification import Identities
+from fairpool.consortium.statistics import BLOCK_VALUES, encode_complete
+from fairpool.consortium.surveys import Survey
+from fairpool.encoding import TableEncoding
+from fairpool.errors import DataError
+from fairpool.keyed_noise.paths import Paths
+from fairpool.models import Classifier, Model, WeightModel
+from fairpool.models.weight_model import RowSums
+from fairpool.tables.arrays import FloatArray
+from fairpool.tables.delivery import Delivery
+
+Groups = NDArray[np.intp]
+"""For each row, the place of its part; -1: it takes no part."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Task:
+    """What all tasks of a party share."""
+
+    encoding: TableEncoding
+    delivery: Delivery
+    model: WeightModel | Classifier
+    parts: int
+    d: int
+    threads: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Numbered:
+    """A piece, and the part of each of its complete rows."""
+
+    piece: Piece
+    groups: Groups
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sums:
+    """Of a piece: each part's sums, and what was read."""
+
+    of_parts: list[RowSums]
+    passage: Passage
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Block:
+    """Some complete rows, as the model sees them.
+
+    Attributes:
+        X: Inputs [m, p].
+        y: Labels [m].
+        rows: Their places among all complete rows of the piece.
+    """
+
+    X: FloatArray
+    y: FloatArray
+    rows: slice
+
+
+def blocks_of(reading_: Reading, encoding: TableEncoding, d: int) -> Iterator[Block]:
+    """A piece's complete rows, few enough at once for a processor's cache."""
+    step = max(1024, min(reading.BATCH_ROWS, BLOCK_VALUES // max(d, 1)))
+    done = 0
+    for batch in reading_:
+        with np.errstate(invalid="ignore", over="ignore"):
+            for start in range(0, batch.columns.num_rows, step):
+                X, y = encode_complete(batch.columns.slice(start, step), encoding)
+                yield Block(X=X, y=y, rows=slice(done, done + len(y)))
+                done += len(y)
+
+
+def sum_parts(
+    survey: Survey,
+    identities: Identities,
+    groups: Groups,
+    *,
+    parts: int,
+    encoding: TableEncoding,
+    model: WeightModel | Classifier,
+    workers: Workers,
+) -> list[RowSums]:
+    """Each part's sums over its rows; the same to the last bit for any workers.
+
+    Args:
+        survey: What was seen of the files before; refused if they no longer hold that.
+        identities: Who the rows are.
+        groups: The part of each row.
+        parts: How many parts there are.
+        encoding: How tables become X and y.
+        model: What the sums are for.
+        workers: Who reads the files, piece by piece.
+    """
+    task = _Task(
+        encoding=encoding,
+        delivery=survey.source.delivery,
+        model=model,
+        parts=parts,
+        d=model.probe(len(encoding.features)).shape[1] - 1,
+        threads=workers.executor is None or len(identities.pieces) == 1,
+    )
+    numbered = []
+    for piece, of_piece in zip(identities.pieces, identities.by_piece(groups), strict=True):
+        numbered.append(_Numbered(piece=piece, groups=of_piece.astype(np.intp)))
+    totals = [_nothing(task)] * parts
+    passages = []
+    # More BLAS threads would round differently than workers, which have one each.
+    with threadpool_limits(1, "blas"):
+        for sums in workers.map(
+            _sum_up, task, numbered, doing=f"summarising {survey.source.owner}"
+        ):
+            passages.append(sums.passage)
+            totals = [total.plus(more) for total, more in zip(totals, sums.of_parts, strict=True)]
+    refuse_changed(survey.source.owner, passages, survey.contents)
+    return totals
+
+
+def _nothing(task: _Task) -> RowSums:
+    return task.model.moments(np.zeros((0, len(task.encoding.features))), np.zeros(0))
+
+
+def _sum_up(task: _Task, numbered: _Numbered) -> _Sums:
+    totals = [_nothing(task)] * task.parts
+    batches = Reading.labelled(numbered.piece, task.encoding, task.delivery, threads=task.threads)
+    for block in blocks_of(batches, task.encoding, task.d):
+        groups = numbered.groups[block.rows]
+        for place in np.unique(groups[groups >= 0]):
+            rows = groups == place
+            totals[place] = totals[place].plus(task.model.moments(block.X[rows], block.y[rows]))
+    for total in totals:
+        if not all(np.isfinite(numbers).all() for numbers in total):
+            raise DataError(
+                f"{numbered.piece.file}: a value is infinite, or too large to be squared;"
+                " correct it"
+            )
+    return _Sums(of_parts=totals, passage=batches.passage)
+
+
+def sum_noise(
+    survey: Survey,
+    identities: Identities,
+    groups: Groups,
+    *,
+    wanted: Mapping[int, Sequence[float]],
+    encoding: TableEncoding,
+    model: WeightModel | Classifier,
+    paths: Paths,
+    workers: Workers,
+) -> dict[tuple[int, float], FloatArray]:
+    """Sums of the rows' features times the noise on their labels, of each part and variance.
+
+    In this process, which alone has the secret.
+
+    Args:
+        survey: What was seen of the files before; refused if they no longer hold that.
+        identities: Who the rows are.
+        groups: The part of each row.
+        wanted: Of each part, by its place, the noise variances in the model's units.
+        encoding: How tables become X and y.
+        model: Whose features they are.
+        paths: The noise of every row.
+        workers: Who is told about it.
+
+    Returns:
+        [d]; of k classes, for each class the sum over its own rows and that over all others
+        [k * 2 d].
+    """
+    d = model.probe(len(encoding.features)).shape[1] - 1
+    shape = (d,)
+    if isinstance(model, Classifier):
+        shape = (2 * d * model.label_sets,)
+    sums = {(place, eta): np.zeros(shape) for place, etas in wanted.items() for eta in etas}
+    noise = LabelPaths(paths=paths, scale=encoding.target.noise_scale, model=model)
+    passages = []
+    ids_by_piece = identities.by_piece(identities.ids)
+    groups_by_piece = identities.by_piece(groups)
+    doing = f"adding noise to {survey.source.owner}"
+    for number, piece in enumerate(identities.pieces):
+        batches = Reading.labelled(piece, encoding, survey.source.delivery)
+        for block in blocks_of(batches, encoding, d):
+            of_block = groups_by_piece[number][block.rows]
+            ids = ids_by_piece[number][block.rows]
+            for place in np.intersect1d(np.unique(of_block), list(wanted)):
+                rows = of_block == place
+                A = model.whitened_features(block.X[rows])
+                y = block.y[rows]
+                for eta, z in noise.at(ids[rows], wanted[place]):
+                    sums[place, eta] += _noise_sums(model, A, y, z=z)
+        passages.append(batches.passage)
+        workers.progress(doing, number + 1, len(identities.pieces))
+    refuse_changed(survey.source.owner, passages, survey.contents)
+    return sums
+
+
+def _noise_sums(
+    model: WeightModel | Classifier, A: FloatArray, y: FloatArray, *, z: FloatArray
+) -> FloatArray:
+    """A^T z; of classes, over the rows of each class and over all others."""
+    if not isinstance(model, Classifier):
+        return A.T @ z[0]
+    parts = []
+    for c in range(model.label_sets):
+        is_inside = y == c
+        parts += [A[is_inside].T @ z[c][is_inside], A[~is_inside].T @ z[c][~is_inside]]
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelPaths:
+    """The noise on labels, in the model's units.
+
+    Attributes:
+        paths: In squared units of the target: a scale that is learned anew changes no noise.
+        scale: What one unit of the model is in those of the target.
+        model: How many labels a row has: one, or one for each class.
+    """
+
+    paths: Paths
+    scale: float
+    model: Model
+
+    def at(
+        self, ids: NDArray[np.uint64], etas: Sequence[float]
+    ) -> Iterator[tuple[float, FloatArray]]:
+        """Of each variance, every label's noise [label sets, m]."""
+        raw = [eta * self.scale**2 for eta in etas]
+        noise = np.empty((self.model.label_sets, len(raw), len(ids)))
+        for stream, of_stream in enumerate(noise):
+            of_stream[:] = self.paths.at_many(ids, raw, stream=stream) / self.scale
+        for number, eta in enumerate(etas):
+            yield eta, noise[:, number]

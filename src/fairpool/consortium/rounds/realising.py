@@ -1,0 +1,282 @@
+"""From rewards to models in a round: who holds what, how much noise, and which noise."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fairpool.compute.workers import Workers
+from fairpool.consortium.learning import Learning
+from fairpool.consortium.rounds.context import RoundContext
+from fairpool.consortium.rounds.contributing import (
+    Contribution,
+    data_of,
+    remainder,
+    rows_of_part,
+)
+from fairpool.consortium.rounds.kept import Arrays
+from fairpool.consortium.rounds.part_sums import LabelPaths, sum_noise
+from fairpool.errors import DataError
+from fairpool.keyed_noise.paths import Paths
+from fairpool.models import Classifier, WeightModel
+from fairpool.notes import Note
+from fairpool.realisation import ModelReward
+from fairpool.realisation.reward_file import decode_reward, read_reward
+from fairpool.rounds.batches import Keys, places
+from fairpool.rounds.history import PastRound
+from fairpool.rounds.release import Before, RoundReward, Unit, realise_round
+from fairpool.tables.arrays import FloatArray
+from fairpool.values import InformationGain
+
+
+@dataclass(eq=False, kw_only=True)
+class RoundRealiser:
+    """Makes the models of a round; not frozen, since it remembers what it gave to whom.
+
+    Attributes:
+        learning: The model.
+        context: What was released before.
+        contributions: Everybody's, in the game's order.
+        rho: What is asked for.
+        workers: Who is told about it.
+        results: What each party receives, once it is known.
+        notes: What the operator should know.
+    """
+
+    learning: Learning
+    context: RoundContext
+    contributions: tuple[Contribution, ...]
+    rho: float | str
+    workers: Workers
+    results: tuple[RoundReward, ...] = ()
+    notes: list[Note] = field(default_factory=list)
+
+    def __call__(self, game: InformationGain, rewards: FloatArray) -> tuple[ModelReward, ...]:
+        """One model per party, so that everything it then holds is worth its reward."""
+        preparation = self.learning.preparation
+        settings = preparation.configuration.rewards
+        released = {}
+        for one in self.contributions:
+            files = self.context.history.files_with(one.id, settings.colluding)
+            released[one.data.name] = files
+        self.results = realise_round(
+            game,
+            rewards,
+            units=[*self._active_units(), *self._held_units()],
+            before=[self._before(one) for one in self.contributions],
+            source=self,
+            covariance=settings.covariance,
+            colluding=settings.colluding,
+            released=released,
+            public=self.learning.public,
+            declared=preparation.encoding.made_up(),
+        )
+        return tuple(result.model for result in self.results)
+
+    # What there is.
+
+    def _active_units(self) -> list[Unit]:
+        units = []
+        for one in self.contributions:
+            for part, data in one.parts.items():
+                units.append(Unit(part=part, party=one.data.name, data=data))
+        return units
+
+    def _held_units(self) -> list[Unit]:
+        """Parts that somebody holds, and that take no part any longer."""
+        history = self.context.history
+        names = {one.id: one.data.name for one in self.contributions}
+        active = {part for one in self.contributions for part in one.parts}
+        held: set[str] = set()
+        for one in self.contributions:
+            held |= set(history.holding(one.id).etas)
+        remains = Remains(context=self.context, contributions=self.contributions)
+        units = []
+        lost = 0
+        for part in sorted(held - active):
+            left = remains.of(part)
+            if left is None:
+                lost += history.parts[part].rows
+            elif left.rows:
+                # Of a party that has left, nobody here is called as it was.
+                party = history.parts[part].party
+                name = names.get(party, f"{party} (left)")
+                data = data_of(
+                    left.arrays,
+                    self.learning.built.model,
+                    name=name,
+                    rows=left.rows,
+                    inputs=len(self.learning.preparation.encoding.features),
+                )
+                units.append(Unit(part=part, party=name, data=data, is_active=False))
+        if lost:
+            text = (
+                f"{lost} row(s) that were released before and take no part now are not counted in"
+                " what parties hold: nothing is kept of them for this model"
+            )
+            self.notes.append(Note(code="held rows not counted", text=text))
+        return units
+
+    # What each recipient has.
+
+    def _before(self, contribution: Contribution) -> Before:
+        """What a recipient has."""
+        history = self.context.history
+        holding = history.holding(contribution.id)
+        parents = history.parents
+        for one in self.contributions:
+            parents |= one.assignment.batches.parents
+        scale = self.learning.preparation.encoding.target.noise_scale
+        least = {}
+        for part in parents:
+            eta = holding.least(part, parents)
+            if np.isfinite(eta):
+                least[part] = eta / scale**2
+        sent = history.last_sent(contribution.id)
+        if sent is None:
+            return Before(least=least)
+        return Before(
+            least=least,
+            reward=self._model_of(sent, contribution),
+            only_own_changed=self._are_others_as_in(sent, contribution),
+        )
+
+    def _model_of(self, sent: PastRound, contribution: Contribution) -> ModelReward:
+        """The model that a party was sent, from the file that is still there."""
+        participation = sent.of(contribution.id)
+        assert participation is not None  # it was sent something then
+        assert participation.path is not None
+        path = self.context.folder / participation.path
+        content = read_reward(path)
+        if hashlib.sha256(content).hexdigest() != participation.file:
+            raise DataError(
+                f"{path}: not the model that was released in round {sent.number}, as the ledger"
+                " tells it; restore it from a backup"
+            )
+        return decode_reward(content, str(path))
+
+    def _are_others_as_in(self, sent: PastRound, contribution: Contribution) -> bool:
+        """Whether nothing but a recipient's own rows changed since it was sent a model."""
+        if self.context.learns_anew or sent.agreement != self.context.agreement_digest:
+            return False
+        concept = self.learning.preparation.configuration.valuation.contributions
+        if (sent.rho, sent.contributions) != (self.rho, concept):
+            return False
+        before = set()
+        for participation in sent.parties:
+            if participation.id != contribution.id:
+                before |= set(participation.batches)
+        now = set()
+        for one in self.contributions:
+            if one.id != contribution.id:
+                now |= set(one.assignment.batches.active)
+        return before == now
+
+    # Which noise.
+
+    def noise(self, wanted: Mapping[str, Sequence[float]]) -> dict[tuple[str, float], FloatArray]:
+        """The noise of each wanted part at each wanted variance, from the rows' own paths."""
+        drawn: dict[tuple[str, float], FloatArray] = {}
+        for one in self.contributions:
+            names = one.assignment.part_names
+            of_party = {}
+            for place, part in enumerate(names):
+                if wanted.get(part):
+                    of_party[place] = wanted[part]
+            if not of_party:
+                continue
+            for (place, eta), noise in self._noise_of(one, of_party).items():
+                drawn[names[place], eta] = noise
+        return drawn
+
+    def _noise_of(
+        self, contribution: Contribution, wanted: Mapping[int, Sequence[float]]
+    ) -> dict[tuple[int, float], FloatArray]:
+        encoding = self.learning.preparation.encoding
+        model = self.learning.built.model
+        paths = Paths(self.context.secret)
+        if "X" not in next(iter(contribution.arrays.values())):
+            assert isinstance(model, WeightModel | Classifier)  # other models need rows
+            return sum_noise(
+                contribution.survey,
+                contribution.identities,
+                contribution.groups,
+                wanted=wanted,
+                encoding=encoding,
+                model=model,
+                paths=paths,
+                workers=self.workers,
+            )
+        labels = LabelPaths(paths=paths, scale=encoding.target.noise_scale, model=model)
+        noise = {}
+        for place, etas in wanted.items():
+            rows = rows_of_part(contribution.identities, contribution.assignment, place)
+            for eta, z in labels.at(contribution.identities.ids[rows], etas):
+                noise[place, eta] = z.reshape(-1)
+        return noise
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Left:
+    """What is left of a part.
+
+    Attributes:
+        arrays: Sums over its rows, or these.
+        rows: How many they are.
+    """
+
+    arrays: Arrays
+    rows: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Remains:
+    """Parts that take no part any longer, without those of their rows that do so in other parts."""
+
+    context: RoundContext
+    contributions: tuple[Contribution, ...]
+
+    def of(self, part: str) -> Left | None:
+        """What is left of a part; None: nothing is kept of it for this model."""
+        arrays = self._arrays(part)
+        if arrays is None:
+            return None
+        keys = self._keys(part)
+        children = [name for name, parent in self._parents().items() if parent == part]
+        if "X" in arrays:
+            is_left = np.ones(len(keys), dtype=bool)
+            for child in children:
+                is_left &= places(self._keys(child), keys) < 0
+            rows = {name: array[is_left] for name, array in arrays.items()}
+            return Left(arrays=rows, rows=int(is_left.sum()))
+        rows_left = len(keys)
+        of_children = []
+        for child in children:
+            of_child = self._arrays(child)
+            if of_child is not None:  # otherwise its rows count twice: nobody holds less than that
+                of_children.append(of_child)
+                rows_left -= len(self._keys(child))
+        if not of_children:
+            return Left(arrays=arrays, rows=rows_left)
+        return Left(arrays=remainder(arrays, of_children), rows=rows_left)
+
+    def _parents(self) -> dict[str, str | None]:
+        parents = self.context.history.parents
+        for one in self.contributions:
+            parents |= one.assignment.batches.parents
+        return parents
+
+    def _arrays(self, part: str) -> Arrays | None:
+        for one in self.contributions:
+            if part in one.arrays:
+                return one.arrays[part]
+        if self.context.learns_anew:
+            return None
+        return self.context.kept.arrays(part, self.context.agreement_digest)
+
+    def _keys(self, part: str) -> Keys:
+        for one in self.contributions:
+            if part in one.assignment.batches.parts:
+                return one.assignment.batches.parts[part].keys
+        return self.context.kept.keys(part, self.context.history.parts[part].party)

@@ -1,0 +1,260 @@
+"""What earlier rounds released, as their records in the ledger tell it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fairpool.rounds.batches import Batch
+from fairpool.rounds.holdings import Holding
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartRecord:
+    """What is recorded of a part.
+
+    Attributes:
+        party: The party's permanent identity.
+        parent: The part that its rows were in before; None: in none.
+        rows: How many there are.
+        key: The fingerprint of the secret that its rows are known by.
+    """
+
+    party: str
+    parent: str | None
+    rows: int
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Participation:
+    """One party in one round.
+
+    Attributes:
+        id: Its permanent identity.
+        name: What it was called.
+        rows: How many of its rows took part.
+        waiting: How many were there, but wait until enough others come.
+        batches: The batches that took part.
+        identity: The columns that its rows are known by.
+        inputs: The SHA-256 of its files.
+        value: v_i.
+        reward: r_i.
+        holds: What all that it holds since then is worth.
+        eta: The noise variance of the others' rows that were new to it, in squared units of the
+            target; None: it was sent nothing, or nothing of the others'.
+        file: The SHA-256 of the model that it was sent; None: nothing was sent.
+        path: Where that is, beside the ledger; None: nothing was sent.
+        etas: By part of the others' rows, the noise variance in the model that it was sent.
+    """
+
+    id: str
+    name: str
+    rows: int
+    waiting: int
+    batches: tuple[str, ...]
+    identity: tuple[str, ...]
+    inputs: tuple[str, ...]
+    value: float
+    reward: float
+    holds: float
+    eta: float | None
+    file: str | None
+    path: str | None
+    etas: Mapping[str, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the ledger."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "rows": self.rows,
+            "waiting": self.waiting,
+            "batches": list(self.batches),
+            "identity": list(self.identity),
+            "inputs": list(self.inputs),
+            "value": self.value,
+            "reward": self.reward,
+            "holds": self.holds,
+            "eta": self.eta,
+            "file": self.file,
+            "path": self.path,
+            "etas": dict(self.etas),
+        }
+
+    @classmethod
+    def of_dict(cls, entries: Mapping[str, Any]) -> "Participation":
+        """What `to_dict` gave."""
+        return cls(
+            id=entries["id"],
+            name=entries["name"],
+            rows=entries["rows"],
+            waiting=entries["waiting"],
+            batches=tuple(entries["batches"]),
+            identity=tuple(entries["identity"]),
+            inputs=tuple(entries["inputs"]),
+            value=entries["value"],
+            reward=entries["reward"],
+            holds=entries["holds"],
+            eta=entries["eta"],
+            file=entries["file"],
+            path=entries["path"],
+            etas=entries["etas"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PastRound:
+    """One release.
+
+    Attributes:
+        number: From 1.
+        time: When, in UTC.
+        head: The hash of the record that announced it, which its letters and files carry.
+        folder: Where its files are, beside the ledger.
+        rho: What was asked for.
+        rho_used: The number.
+        contributions: How contributions were measured.
+        total: v_N.
+        terms: The SHA-256 of the configuration.
+        agreement: The SHA-256 of scaling, features and hyperparameters.
+        parties: Who took part.
+    """
+
+    number: int
+    time: str
+    head: str
+    folder: str
+    rho: float | str
+    rho_used: float
+    contributions: str
+    total: float
+    terms: str
+    agreement: str
+    parties: tuple[Participation, ...]
+
+    def of(self, party: str) -> Participation | None:
+        """What a party, by its permanent identity, did in it."""
+        for participation in self.parties:
+            if participation.id == party:
+                return participation
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """All releases so far.
+
+    Attributes:
+        rounds: In order.
+        parts: Every part by name, oldest first.
+        batches: Every batch by name, oldest first.
+        erased: Parts of which nothing is kept any longer.
+    """
+
+    rounds: tuple[PastRound, ...] = ()
+    parts: Mapping[str, PartRecord] = field(default_factory=dict)
+    batches: Mapping[str, Batch] = field(default_factory=dict)
+    erased: frozenset[str] = frozenset()
+
+    @property
+    def last(self) -> PastRound | None:
+        """The last release; None: there was none."""
+        return self.rounds[-1] if self.rounds else None
+
+    @property
+    def next_number(self) -> int:
+        """Of the round to come."""
+        return self.rounds[-1].number + 1 if self.rounds else 1
+
+    @property
+    def parents(self) -> dict[str, str | None]:
+        """Of every part, the one that its rows were in before."""
+        return {name: part.parent for name, part in self.parts.items()}
+
+    def latest(self, party: str) -> Participation | None:
+        """The last round that a party took part in, as far as it is concerned."""
+        for past in reversed(self.rounds):
+            participation = past.of(party)
+            if participation is not None:
+                return participation
+        return None
+
+    def last_sent(self, party: str) -> PastRound | None:
+        """The round in which a party was last sent a model; None: it never was."""
+        for past in reversed(self.rounds):
+            participation = past.of(party)
+            if participation is not None and participation.file is not None:
+                return past
+        return None
+
+    def holding(self, party: str) -> Holding:
+        """What a party holds of the others' rows."""
+        holding = Holding()
+        for past in self.rounds:
+            participation = past.of(party)
+            if participation is not None:
+                holding = holding.after(participation.etas)
+        return holding
+
+    def files_with(self, party: str, colluding: int | None) -> int:
+        """How many files with a party's rows in them may be in the same hands by now.
+
+        Args:
+            party: Its permanent identity.
+            colluding: How many recipients may put their files together; None: all.
+        """
+        files = 0
+        for past in self.rounds:
+            holders = 0
+            for participation in past.parties:
+                if participation.id != party and self._has_rows_of(participation, party):
+                    holders += 1
+            files += holders if colluding is None else min(holders, colluding)
+        return files
+
+    def _has_rows_of(self, participation: Participation, party: str) -> bool:
+        return any(self.parts[part].party == party for part in participation.etas)
+
+
+RELEASE = "release"
+ERASURE = "erasure"
+"""The kinds of records that a history is made of."""
+
+
+def history_of(records: Sequence[Any]) -> History:
+    """The releases in a ledger.
+
+    Args:
+        records: Each with a `kind`, a `time` and a `body`, in order.
+    """
+    rounds = []
+    parts: dict[str, PartRecord] = {}
+    batches: dict[str, Batch] = {}
+    erased: set[str] = set()
+    for record in records:
+        body = record.body
+        if record.kind == ERASURE:
+            erased.update(body["parts"])
+        if record.kind != RELEASE:
+            continue
+        for name, entries in body["parts"].items():
+            parts.setdefault(name, PartRecord(**entries))
+        for name, entries in body["batches"].items():
+            batch = Batch(name=name, party=entries["party"], parts=tuple(entries["parts"]))
+            batches.setdefault(name, batch)
+        rounds.append(
+            PastRound(
+                number=body["round"],
+                time=record.time,
+                head=body["intent"],
+                folder=body["folder"],
+                rho=body["rho"],
+                rho_used=body["rho_used"],
+                contributions=body["contributions"],
+                total=body["total"],
+                terms=body["terms"],
+                agreement=body["agreement"],
+                parties=tuple(Participation.of_dict(entries) for entries in body["parties"]),
+            )
+        )
+    return History(rounds=tuple(rounds), parts=parts, batches=batches, erased=frozenset(erased))
