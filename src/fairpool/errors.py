@@ -128,6 +128,10 @@ class RewardFileError(FairpoolError):
     """A reward file cannot be written or read."""
 
 
+class SecretError(FairpoolError):
+    """The secret of a collaboration cannot be read or written, or is none."""
+
+
 class EncoderError(FairpoolError):
     """An encoder of texts cannot be used: its folder, its files, or what it makes of texts."""
 
