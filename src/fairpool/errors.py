@@ -136,6 +136,10 @@ class EncoderError(FairpoolError):
     """An encoder of texts cannot be used: its folder, its files, or what it makes of texts."""
 
 
+class LedgerError(FairpoolError):
+    """A ledger cannot be read, trusted or continued, or another run is at work on its folder."""
+
+
 class ClusterError(FairpoolError):
     """Workers on other machines cannot be reached, or are gone."""
 

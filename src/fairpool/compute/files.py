@@ -70,3 +70,17 @@ def make_private_folder(path: Path) -> None:
     for folder in (*reversed(path.parents), path):
         if not folder.is_dir():
             folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+
+
+def sync_folder(path: Path) -> None:
+    """Have a folder's names on the disk: a file's content alone does not survive a power failure.
+
+    Where folders cannot be opened, as on Windows, nothing is done.
+    """
+    if os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
