@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fairpool.cli.options import Json, Quiet
-from fairpool.cli.run import run_and_write
+from fairpool.cli.run import run_and_release
 from fairpool.cli.screen import screen
 
 
@@ -39,4 +39,4 @@ def demo(
             shutil.rmtree(out)  # an earlier demo, and nothing else
         write_example(out, class_example_files() if classes else example_files())
         marker.touch()
-        run_and_write(RunRequest(configuration=out), show, out / "result")
+        run_and_release(RunRequest(configuration=out), show)

@@ -211,8 +211,15 @@ def _complain(as_json: bool, *problems: str) -> None:
         print(f"error: {text}", file=sys.stderr)
 
 
-def show_run(show: Screen, done: "Run", out: Path) -> None:
-    """What a run found, and where it is."""
+def show_run(show: Screen, done: "Run", out: Path | None, *, released: bool) -> None:
+    """What a run found, and where it is.
+
+    Args:
+        show: Where to print.
+        done: The run.
+        out: Where its files are; None: nowhere.
+        released: Whether there are models among them; otherwise it was a preview.
+    """
     from fairpool.consortium.output import folder_names
 
     result = done.collaboration
@@ -225,8 +232,18 @@ def show_run(show: Screen, done: "Run", out: Path) -> None:
     for warning in done.warnings:
         show.say(f"Warning: {warning}")
     show.say("")
+    if not released:
+        show.say("This is a preview: nothing was released, and no model was written.")
+    if out is None:
+        return
     show.say(f"Report: {out / 'operator' / 'report.html'}  (for the operator alone)")
+    if not released:
+        show.say(f"For each party, a letter as it would be: {out / 'parties'}")
+        return
     show.say(f"For each party, a model and a letter to hand out: {out / 'parties'}")
+    for received in done.received:
+        if not received.sent:
+            show.say(f"  {received.model.party}: a letter alone; it keeps the model that it has")
     for name, folder in zip(result.game.names, folder_names(result.game.names), strict=True):
         if folder != name.replace(" ", "-"):  # it was changed, and cannot be guessed
             show.say(f"  {name}: {folder}")

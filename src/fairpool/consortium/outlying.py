@@ -225,9 +225,9 @@ def _look_at(party: Rows, task: _Task, workers: Workers) -> _PartyLook:
     seen = {recipient: task.seen[recipient] for recipient in largest}
     squares = dict.fromkeys(largest, 0.0)
     passages = []
-    for piece in workers.map(_square, replace(task, seen=seen), pieces, doing=doing):
-        passages.append(piece.passage)
-        for recipient, more in piece.sums.items():
+    for squared in workers.map(_square, replace(task, seen=seen), pieces, doing=doing):
+        passages.append(squared.passage)
+        for recipient, more in squared.sums.items():
             squares[recipient] += more
     refuse_changed(party.source.owner, passages, party.contents)
     rows: dict[str, OutlyingRow] = {}

@@ -7,6 +7,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,14 @@ from fairpool.consortium.treatment import treatment_of
 from fairpool.model_kinds import KINDS, Disclosure
 from fairpool.realisation import ModelReward
 from fairpool.realisation.disclosure import Exposure
+from fairpool.realisation.model_reward import LedgerMark
 from fairpool.realisation.reward_file import reward_bytes
 from fairpool.report.evidence import as_json as evidence_as_json
 from fairpool.report.evidence import party_as_json
 from fairpool.report.letter import Letter, RefusalLetter, render_letter, render_refusal
 from fairpool.report.prediction import as_json, uncheckable_as_json
 from fairpool.report.report import Context, render_report
+from fairpool.report.rounds import RoundWords
 from fairpool.report.treatment import Treatment
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import ClassTarget
@@ -58,18 +61,19 @@ RESERVED = {
 """Names that some systems do not allow."""
 
 
-def render(run: Run, *, known_noise: bool = False) -> dict[str, bytes]:
+def render(run: Run, *, head: str | None = None) -> dict[str, bytes]:
     """Every file that a run gives, by path: the operator's folder and one folder per party.
 
     Args:
         run: What was computed.
-        known_noise: Whether rewards may have noise that somebody knows; see `ModelReward.save`.
+        head: The hash of the run's record in the ledger, which models and letters carry. None: it
+            is a preview, without models (`fairpool.consortium.rounds.releasing` releases them).
     """
     # The report first: pictures are numbered as they are drawn, and the same run must give the same
     # bytes.
     files = {f"operator/{name}": content for name, content in _operator_files(run).items()}
     for i, folder in enumerate(folder_names(run.collaboration.game.names)):
-        for name, content in _party_files(run, i, known_noise=known_noise).items():
+        for name, content in _party_files(run, i, head).items():
             files[f"parties/{folder}/{name}"] = content
     for one, folder in zip(run.left_out, _folders(run)[run.collaboration.game.n :], strict=True):
         files[f"parties/{folder}/letter.html"] = _refusal(run, one).encode()
@@ -157,21 +161,31 @@ def _treatments(run: Run) -> tuple[Treatment, ...]:
     return tuple(treatments)
 
 
-def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
-    """What is handed out to party i, by name."""
+def _party_files(run: Run, i: int, head: str | None) -> dict[str, bytes]:
+    """What is handed out to party i, by name: a letter, and a model where there is a new one."""
     configuration = run.preparation.configuration
     encoding = run.preparation.encoding
-    reward = reward_bytes(
-        run.collaboration.models[i],
-        share_inputs=configuration.rewards.share_inputs,
-        known_noise=known_noise,
-        share_labels=configuration.rewards.share_labels,
-    )
+    files = {}
+    words = _round_words(run, i, head)
+    sha256 = ""
+    if words.is_sent:
+        number = words.number
+        mark = None if head is None else LedgerMark(round=number, head=head)
+        # Also for a preview, which is to be refused as the release would be.
+        reward = reward_bytes(
+            replace(run.collaboration.models[i], ledger=mark),
+            share_inputs=configuration.rewards.share_inputs,
+            share_labels=configuration.rewards.share_labels,
+        )
+        if head is not None:
+            files[REWARD_FILE] = reward
+            sha256 = hashlib.sha256(reward).hexdigest()
     letter = Letter(
         title=configuration.name,
         target=encoding.target,
         file=REWARD_FILE,
-        sha256=hashlib.sha256(reward).hexdigest(),
+        sha256=sha256,
+        round=words,
         reveals=reveals(run, i),
         notes=() if run.built.optimum_reached else (NO_OPTIMUM,),
         copies=tuple(run.copies.told(i)),
@@ -181,7 +195,20 @@ def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
         evidence=run.evidence.parties[i],
     )
     page = render_letter(run.collaboration, i, letter)
-    return {REWARD_FILE: reward, "letter.html": page.encode()}
+    return {**files, "letter.html": page.encode()}
+
+
+def _round_words(run: Run, i: int, head: str | None) -> RoundWords:
+    """The round, as party i's letter tells it."""
+    context = run.preparation.context
+    return RoundWords(
+        number=1 if context is None else context.number,
+        head=head or "",
+        received=run.received[i] if run.received else None,
+        total=run.collaboration.game.total,
+        waiting=run.contributions[i].assignment.waiting,
+        left=run.contributions[i].assignment.withdrawn,
+    )
 
 
 def reveals(run: Run, i: int) -> tuple[str, ...]:
@@ -398,9 +425,14 @@ def result_of(run: Run) -> dict[str, Any]:
             party["contribution_by_validation"] = float(run.shares.validation[i])
         if run.collaboration.kept is not None:
             party["kept"] = float(run.collaboration.kept[i])
+        party["rows_waiting"] = run.contributions[i].assignment.waiting
+        if run.received:
+            party["holds"] = run.received[i].holds
+            party["sent"] = run.received[i].sent
     return {
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,
+        "round": 1 if run.preparation.context is None else run.preparation.context.number,
         **collaboration,
         "near_copies": run.copies.near.to_dict() | {"share_compared": run.copies.share},
         "warnings": list(run.warnings),

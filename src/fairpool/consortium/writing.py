@@ -4,7 +4,6 @@ The seed and the values of all groups are the operator's, and what is in a party
 party's. So everything is private as it is made, whatever the umask, until it is handed out.
 """
 
-import ctypes
 import glob
 import os
 import shutil
@@ -14,17 +13,9 @@ from pathlib import Path
 from fairpool.compute.files import PRIVATE_FOLDER, create, make_private_folder
 from fairpool.errors import DataError
 
-AT_FDCWD, RENAME_EXCHANGE = -100, 2
-"""Of Linux's renameat2: paths are relative to the working folder; swap the two."""
 
-
-def refuse_output(out: Path, *, force: bool = False) -> None:
-    """Refuse a place that cannot be written to, or that holds something, before computing.
-
-    Args:
-        out: The folder to write.
-        force: Whether it may be replaced: even then only if a run of ours wrote it.
-    """
+def refuse_output(out: Path) -> None:
+    """Refuse a place that cannot be written to, or that holds something, before computing."""
     refuse_link(out)
     above = next(folder for folder in out.absolute().parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
@@ -33,13 +24,9 @@ def refuse_output(out: Path, *, force: bool = False) -> None:
         )
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
-    if not force:
-        raise DataError(f"{out} exists already; give another --out, or --force to replace it")
-    if not (out / "operator" / "result.json").is_file():
-        raise DataError(
-            f"{out} exists and is not the output of a run; --force replaces only that; give another"
-            " --out"
-        )
+    raise DataError(
+        f"{out} exists already, and is never replaced; remove it, or give another place"
+    )
 
 
 def refuse_link(out: Path) -> None:
@@ -51,16 +38,15 @@ def refuse_link(out: Path) -> None:
         raise DataError(f"{out} is a link to {os.readlink(out)}; give that folder itself as --out")
 
 
-def write(files: Mapping[str, bytes], out: Path, *, force: bool = False) -> None:
+def write(files: Mapping[str, bytes], out: Path) -> None:
     """Write files to a folder beside `out`, then put it in its place in one step.
 
     Args:
         files: What to write, by path relative to `out`.
-        out: The folder; it and all in it are private to this user.
-        force: Whether to replace the output of an earlier run.
+        out: The folder, which is new; it and all in it are private to this user.
     """
     out = Path(out)
-    refuse_output(out, force=force)
+    refuse_output(out)
     partial = out.parent / f".{out.name}.partial-{os.getpid()}"
     try:
         make_private_folder(out.parent)
@@ -87,19 +73,10 @@ def _write_file(path: Path, content: bytes) -> None:
 
 
 def _put_in_place(partial: Path, out: Path) -> None:
-    """Move `partial` to `out`; what is there is swapped for it in one step, where that can be."""
-    if not out.exists():
-        os.rename(partial, out)
-        return
-    if not any(out.iterdir()):
+    """Move `partial` to `out`, where nothing is, or an empty folder."""
+    if out.exists():
         out.rmdir()
-        os.rename(partial, out)
-        return
-    if not _exchange(partial, out):
-        old = out.parent / f".{out.name}.old-{os.getpid()}"
-        os.rename(out, old)
-        os.rename(partial, out)
-        shutil.rmtree(old, ignore_errors=True)
+    os.rename(partial, out)
 
 
 def _remove_leftovers(out: Path) -> None:
@@ -118,12 +95,3 @@ def _is_running(process: int) -> bool:
     except PermissionError:
         return True
     return process != os.getpid()
-
-
-def _exchange(a: Path, b: Path) -> bool:
-    """Swap two folders atomically (Linux's renameat2); False where that cannot be done."""
-    try:
-        rename = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError):
-        return False
-    return bool(rename(AT_FDCWD, os.fsencode(a), AT_FDCWD, os.fsencode(b), RENAME_EXCHANGE) == 0)

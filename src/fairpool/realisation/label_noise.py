@@ -102,7 +102,10 @@ class LabelNoiseWords:
 
     heading = "noise variance η"
     short_heading = "noise\nvariance"
-    secret = "The noise is drawn anew in every run, and not kept."
+    secret = (
+        "The noise on a row is the same in every round, made of a secret that the operator alone"
+        " has, so that several files do not average it out."
+    )
     term = Explained(
         name="noise variance, η",
         text="What was added to the other parties' labels before a party's model was trained, so"

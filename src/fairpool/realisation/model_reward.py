@@ -34,6 +34,19 @@ class Update:
     awarded: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class LedgerMark:
+    """Where the operator's ledger tells of a reward.
+
+    Attributes:
+        round: The number of the round.
+        head: The hash of the round's record: a ledger that has no such record was cut or replaced.
+    """
+
+    round: int
+    head: str
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ModelReward:
     """The model that a party receives.
@@ -62,6 +75,7 @@ class ModelReward:
             can remove; no file says it.
         updated: What its recipient has made of it since (`fairpool.realisation.update`); None: it
             is as the operator made it.
+        ledger: The round that it was released in; None: in none.
     """
 
     party: str
@@ -78,6 +92,7 @@ class ModelReward:
     for_evaluation: bool = False
     known_noise: bool = False
     updated: Update | None = None
+    ledger: LedgerMark | None = None
 
     @property
     def value(self) -> float:

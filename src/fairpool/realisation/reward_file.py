@@ -5,6 +5,7 @@ Everything is checked before it is used.
 
 import hashlib
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from fairpool.models import TrainedPosterior
 from fairpool.realisation.delivery_codec import decode_delivery, encode_delivery
 from fairpool.realisation.encoding_codec import decode_encoding, encode_encoding
 from fairpool.realisation.mechanisms import mechanism_of
-from fairpool.realisation.model_reward import ModelReward, Update
+from fairpool.realisation.model_reward import LedgerMark, ModelReward, Update
 from fairpool.stored import number, text
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.delivery import AS_AGREED
@@ -43,6 +44,7 @@ KEYS = {
     "mechanism",
     "updated",
     "delivery",
+    "ledger",
 }
 """What a file's description holds besides the entries of its mechanism, and nothing else."""
 
@@ -126,6 +128,8 @@ def reward_bytes(
         description["mechanism"] = reward.mechanism.name
     if reward.updated is not None:
         description["updated"] = asdict(reward.updated)
+    if reward.ledger is not None:
+        description["ledger"] = asdict(reward.ledger)
     if not reward.delivery.is_plain:
         description["delivery"] = encode_delivery(reward.delivery)
     arrays = {}
@@ -284,7 +288,21 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
         encoding=encoding,
         delivery=delivery,
         updated=_decode_update(d.get("updated")),
+        ledger=_decode_mark(d.get("ledger")),
     )
+
+
+def _decode_mark(entries: Any) -> LedgerMark | None:
+    """The round that a reward says it is of."""
+    if entries is None:
+        return None
+    if set(entries) != {"round", "head"}:
+        raise RewardFileError(f"it has the unknown ledger {shown(entries)}")
+    count = number(entries["round"], "round", least=1, most=MOST_ROWS)
+    head = text(entries["head"])
+    if not count.is_integer() or not re.fullmatch("[0-9a-f]{64}", head):
+        raise RewardFileError(f"it has the unknown ledger {shown(entries)}")
+    return LedgerMark(round=int(count), head=head)
 
 
 def _decode_update(entries: Any) -> Update | None:

@@ -12,6 +12,7 @@ from fairpool.report import charts
 from fairpool.report.evidence import EvidenceWords
 from fairpool.report.prediction import PredictionWords
 from fairpool.report.report import templates
+from fairpool.report.rounds import RoundWords
 from fairpool.report.treatment import Treatment
 from fairpool.report.words import ANSWERS, MEANINGS
 from fairpool.targets import Target
@@ -36,6 +37,7 @@ class Letter:
         against_alone: How its reward predicts beside its own data's model.
         uncheckable: What of its data has to be taken on trust.
         evidence: What its labels say.
+        round: The round, and what the party holds after it; None: of a single collaboration.
     """
 
     title: str
@@ -49,6 +51,7 @@ class Letter:
     against_alone: AgainstAlone | None = None
     uncheckable: Uncheckable | None = None
     evidence: PartyEvidence | None = None
+    round: RoundWords | None = None
 
 
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:
@@ -80,6 +83,7 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         standard_error=float(result.contributions.standard_errors[party]),
         share=float(result.scheme.shares[party]),
         reward=reward,
+        worth=model.value,
         total=game.total,
         rho=result.rho,
         received=model.mechanism.words.received(model.level, letter.target),

@@ -109,7 +109,7 @@ class PastRound:
     Attributes:
         number: From 1.
         time: When, in UTC.
-        head: The hash of the record that announced it, which its letters and files carry.
+        head: The hash of the record of its run, which its letters and files carry.
         folder: Where its files are, beside the ledger.
         rho: What was asked for.
         rho_used: The number.
@@ -246,7 +246,7 @@ def history_of(records: Sequence[Any]) -> History:
             PastRound(
                 number=body["round"],
                 time=record.time,
-                head=body["intent"],
+                head=body["head"],
                 folder=body["folder"],
                 rho=body["rho"],
                 rho_used=body["rho_used"],

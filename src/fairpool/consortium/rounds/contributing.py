@@ -222,8 +222,8 @@ def _contribution(
             model=model,
             workers=workers,
         )
-        for part, of_part in zip(names, sums, strict=True):
-            arrays[part] = arrays_of(of_part)
+        for part, sums_of_part in zip(names, sums, strict=True):
+            arrays[part] = arrays_of(sums_of_part)
         nothing = model.moments(np.zeros((0, inputs)), np.zeros(0))
         total = reduce(RowSums.plus, sums, nothing)
         data = model.summary_of(

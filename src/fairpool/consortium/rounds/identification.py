@@ -5,6 +5,7 @@ The secret stays in this process: rows are identified here, whoever else compute
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,8 @@ from fairpool.encoding import TableEncoding
 from fairpool.keyed_noise.identity import row_digests, row_ids
 from fairpool.keyed_noise.secret import Secret
 from fairpool.rounds.batches import Keys, keys_of
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +46,7 @@ class Identities:
         """The same as one value each [m]."""
         return keys_of(self.ids)
 
-    def by_piece(self, values: NDArray[np.generic]) -> list[NDArray[np.generic]]:
+    def by_piece(self, values: NDArray[Scalar]) -> list[NDArray[Scalar]]:
         """Values of all rows, one array for each piece."""
         return np.split(values, np.cumsum(self.sizes)[:-1])
 

@@ -208,7 +208,7 @@ def _noise_sums(
 ) -> FloatArray:
     """A^T z; of classes, over the rows of each class and over all others."""
     if not isinstance(model, Classifier):
-        return A.T @ z[0]
+        return np.asarray(A.T @ z[0])
     parts = []
     for c in range(model.label_sets):
         is_inside = y == c
