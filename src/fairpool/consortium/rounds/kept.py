@@ -73,7 +73,7 @@ class Kept:
     def write_arrays(self, part: str, agreement: str, arrays: Arrays) -> None:
         """Keep sums over the rows of a part, or the rows."""
         make_private_folder(self.folder)
-        stored = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        stored = {name: np.array(array, order="C") for name, array in arrays.items()}
         seal = np.frombuffer(self._digest(stored, part, agreement), np.uint8)
         content = safetensors.numpy.save({**stored, "sha256": seal})
         write_atomically(self._sums(part, agreement), content)
@@ -90,5 +90,5 @@ class Kept:
         digest = hmac.new(self.seal, f"{part} {agreement}\n".encode(), hashlib.sha256)
         for name in sorted(arrays):
             digest.update(f"{name} {arrays[name].shape}\n".encode())
-            digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+            digest.update(np.array(arrays[name], order="C").tobytes())
         return digest.digest()
