@@ -52,6 +52,7 @@ JOBS = (
     Job("statistics"),
     Job("reading"),
     Job("near_copies"),
+    Job("keyed_noise"),
     Job("memory"),
     Job("scaling"),
 )
