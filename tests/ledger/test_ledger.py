@@ -1,9 +1,11 @@
 """A ledger on the disk: opened, continued, and left alone when it is not what was read."""
 
 import errno
+import fcntl
 import os
 import resource
 import stat
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 from hypothesis import given
@@ -123,6 +125,22 @@ def test_a_ledger_that_somebody_began_meanwhile_is_refused(path):
     with pytest.raises(LedgerError, match="another run has added"):
         mine.append("note", {})
     assert len(Ledger.open(path, KEY).records) == 1
+
+
+def test_between_looking_and_writing_nobody_else_writes(path):
+    ledger = ledger_of(path, 1)
+    added = sealed_line(number=2, previous=ledger.head)
+    with ThreadPoolExecutor() as pool, path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        mine = pool.submit(ledger.append, "note", {})
+        done, _ = wait([mine], timeout=0.2)
+        assert not done
+        file.write(added)
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_UN)
+        with pytest.raises(LedgerError, match="another run has added"):
+            mine.result(timeout=30)
+    assert Ledger.open(path, KEY).records[1].line == added
 
 
 def test_any_change_meanwhile_is_refused_even_of_the_same_size(path):

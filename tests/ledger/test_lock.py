@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -26,10 +26,13 @@ def holder(folder):
     with subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
     ) as process:
+        worker = int(process.stdout.readline())
         try:
-            yield process, int(process.stdout.readline())
+            yield process, worker
         finally:
             process.kill()
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
 
 
 def test_another_run_is_refused_at_once_and_the_dead_hold_nothing(tmp_path):
@@ -50,7 +53,6 @@ def test_another_run_is_refused_at_once_and_the_dead_hold_nothing(tmp_path):
         with exclusive(path):
             assert path.read_text().startswith(f"{os.getpid()} 20")
         assert path.read_text() == ""
-        os.kill(worker, signal.SIGKILL)
 
 
 def test_another_run_can_be_waited_for(tmp_path):
