@@ -129,7 +129,7 @@ class RewardFileError(FairpoolError):
 
 
 class EncoderError(FairpoolError):
-    """An encoder of texts cannot be used: its folder, its files, or what it makes of texts."""
+    """An encoder cannot be used: its folder, its files, or what it makes of texts or images."""
 
 
 class ClusterError(FairpoolError):
