@@ -76,9 +76,10 @@ def plain_content(path: Path, most: int) -> bytes:
     """
     # Without waiting: a pipe would keep its reader forever.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotPlainError
     with open(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise NotPlainError
         return stream.read(most + 1)
 
 

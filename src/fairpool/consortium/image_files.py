@@ -24,7 +24,7 @@ from fairpool.encoders.pictures import (
 )
 from fairpool.errors import DataError, shown
 
-IMAGE_ROWS = 16
+IMAGE_ROWS = 8
 """So many rows are in a batch, since images are large."""
 
 NO_IMAGE = b""
@@ -144,15 +144,17 @@ def read_image(name: str, folder: Path, limits: ImageLimits) -> bytes:
     home = folder.resolve()
     try:
         file = home.joinpath(*path.parts).resolve()
-        if not file.is_relative_to(home):
-            raise DataError("a link out of the table's folder; put the file itself there")
-        content = plain_content(file, limits.size)
+        content = None
+        if file.is_relative_to(home):
+            content = plain_content(file, limits.size)
     except NotPlainError:
         raise DataError("not a plain file; name an image") from None
     except FileNotFoundError:
         raise DataError("there is no such file; names are relative to the table's folder") from None
     except (OSError, ValueError, RuntimeError):  # such as names that no file can have
         raise DataError("cannot be opened; correct the name, or make it readable") from None
+    if content is None:
+        raise DataError("a link out of the table's folder; put the file itself there")
     if not content:
         raise DataError("an empty file; send it again")
     refuse_long(content, limits)

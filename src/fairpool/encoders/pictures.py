@@ -73,7 +73,7 @@ def picture_of(content: bytes, limits: ImageLimits = ANY_IMAGE) -> Any:
         UnfitImageError: It cannot be used.
     """
     refuse_long(content, limits)
-    with _refusing(content):
+    with _refusing(content, limits):
         from PIL import Image
 
         with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
@@ -99,14 +99,20 @@ def refuse_long(content: bytes, limits: ImageLimits) -> None:
     """Refuse an image of too many bytes."""
     if len(content) > limits.size:
         raise UnfitImageError(
-            f"more than the {limits.size} bytes allowed; make it smaller, or raise image_bytes in"
-            " [limits]",
+            f"more than {limits.size} bytes; make it smaller, or raise image_bytes in [limits]",
             content,
         )
 
 
+def _too_large(content: bytes, limits: ImageLimits) -> UnfitImageError:
+    return UnfitImageError(
+        f"more than {limits.pixels} pixels; make it smaller, or raise image_pixels in [limits]",
+        content,
+    )
+
+
 @contextmanager
-def _refusing(content: bytes) -> Iterator[None]:
+def _refusing(content: bytes, limits: ImageLimits) -> Iterator[None]:
     """What goes wrong in Pillow, in words; its errors have no common class."""
     try:
         with warnings.catch_warnings():
@@ -118,6 +124,8 @@ def _refusing(content: bytes) -> Iterator[None]:
     except MemoryError:
         raise UnfitImageError("too large for memory; make it smaller", content) from None
     except Exception as error:
+        if type(error).__name__ == "DecompressionBombError":
+            raise _too_large(content, limits) from None
         what = cut(" ".join(str(error).split()) or type(error).__name__)
         kinds = " or ".join(FORMATS)
         if "cannot identify" in what:
@@ -131,11 +139,7 @@ def _refuse_shape(opened: Any, content: bytes, limits: ImageLimits) -> None:
     """Refuse an image by what it says of itself, before it is decoded."""
     width, height = opened.size
     if width * height > limits.pixels:
-        raise UnfitImageError(
-            f"{width} x {height} pixels, and {limits.pixels} are allowed; make it smaller, or raise"
-            " image_pixels in [limits]",
-            content,
-        )
+        raise _too_large(content, limits)
     if max(width, height) > MOST_UNEQUAL * min(width, height):
         raise UnfitImageError(
             f"{width} x {height} pixels, and no side may be more than {MOST_UNEQUAL} times as long"
