@@ -412,6 +412,22 @@ def test_a_bad_image_does_not_change_the_predictions_of_other_rows(tmp_path):
     assert [row[0] for row in found.rows] == pytest.approx([row[0] for row in whole.rows])
 
 
+def test_a_bad_image_of_a_parquet_file_has_a_reason(tmp_path):
+    folder = pictured(tmp_path)
+    written_run(folder, folder / "result")
+    table = photos(12, 7)
+    contents = table["photo"].to_pylist()
+    contents[9] = b"no image"
+    contents[10] = None
+    data = folder / "new.parquet"
+    pa.parquet.write_table(with_photos(table, pa.array(contents)), data)
+    found = predict_file(folder / REWARD, data, encoders=folder)
+    reasons = [row[-1] for row in found.rows]
+    assert reasons[:9] == [None] * 9
+    assert reasons[9].startswith("photo: an image of 8 bytes: not a PNG or JPEG image")
+    assert reasons[10:] == ["photo is missing", None]
+
+
 def test_more_rows_of_ones_own_are_added_with_the_encoder(tmp_path):
     folder = pictured(tmp_path)
     written_run(folder, folder / "result")
