@@ -253,7 +253,7 @@ def show_preparation(show: Screen, preparation: "Preparation", rows: dict[str, i
     """What a run would work on."""
     for name, count in rows.items():
         show.say(f"{name}: {count} rows")
-    # Of a text there are as many as its encoder has dimensions.
+    # Of a text or an image there are as many as its encoder has dimensions.
     columns = preparation.encoding.columns
     features = ", ".join(few(column.features, SHOWN_FEATURES) for column in columns)
     show.say(f"features: {features}; target: {preparation.encoding.target.name}")

@@ -15,6 +15,7 @@ from fairpool.consortium.column_sections import (
     TARGET_KIND,
     ColumnSection,
     MissingSection,
+    needs_encoder,
     never_an_input,
 )
 from fairpool.encoders import OpenEncoder
@@ -26,7 +27,7 @@ Categorical = Sequence[str] | Mapping[str, Sequence[str]]
 
 
 def read_as(kind: str) -> str:
-    """As what a kind of column is read: "number", "text" or "date"."""
+    """As what a kind of column is read: "number", "text", "date" or "image"."""
     if kind in COLUMNS:
         return COLUMNS[kind].read_as
     return "text"
@@ -43,7 +44,7 @@ class PlannedColumn:
         rules: What is done to its values.
         levels: All levels, where they are declared.
         is_input: Whether it may be one of the model's inputs.
-        encoder_folder: Of text, where its encoder is, as the configuration says it.
+        encoder_folder: Of text or images, where its encoder is, as the configuration says it.
         encoder_sha256: Which encoder that must be.
         encoder: The encoder, once it is opened.
     """
@@ -65,7 +66,7 @@ class PlannedColumn:
 
     @property
     def read_as(self) -> str:
-        """As what it is read: "number", "text" or "date"."""
+        """As what it is read: "number", "text", "date" or "image"."""
         return read_as(self.kind)
 
     @property
@@ -290,7 +291,7 @@ def _problems_of_input(where: str, section: ColumnSection) -> Iterator[str]:
                 f'{where}: {key} has no meaning for kind = "{kind}" (only for'
                 f" {', '.join(having)}); leave it out"
             )
-    if kind == TextColumn.kind and section.encoder is None and section.encoder_sha256 is not None:
+    if needs_encoder(kind) and section.encoder is None and section.encoder_sha256 is not None:
         yield f"{where}: encoder_sha256 needs an encoder; give its folder, or leave the line out"
     if never_an_input(kind, section.encoder):
         if section.role == "input":
@@ -305,7 +306,7 @@ def _problems_of_input(where: str, section: ColumnSection) -> Iterator[str]:
 
 def _but_by_encoder(kind: str) -> str:
     """Where a column of a kind could be an input after all."""
-    return " without an encoder" if kind == TextColumn.kind else ""
+    return " without an encoder" if needs_encoder(kind) else ""
 
 
 def _kind_of(section: ColumnSection) -> str:

@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from fairpool import __about__
 from fairpool.coalitions import members
-from fairpool.columns import CategoryColumn, TextColumn
+from fairpool.columns import CategoryColumn, EncodedColumn
 from fairpool.columns.filling import indicator
 from fairpool.consortium.configuration import FILE_NAME
 from fairpool.consortium.judging import LeftOut
@@ -140,13 +140,19 @@ def _operator_files(run: Run) -> dict[str, bytes]:
 
 
 def _hashes_of_inputs(run: Run) -> str:
-    """The SHA-256 of every file that was looked at, in the format of sha256sum."""
+    """The SHA-256 of every table that was looked at, in the format of sha256sum.
+
+    Of the images that a table names there is one hash together, in a line that sha256sum skips.
+    """
     # No name has a line break, which would begin a line of its own: see `Source.find`.
     lines = []
     for survey in (*run.preparation.surveys, *(one.survey for one in run.left_out)):
         for file in survey.source.files:
             path = os.path.relpath(file, run.preparation.folder)
-            lines.append(f"{survey.contents[file].sha256}  {path}\n")
+            content = survey.contents[file]
+            lines.append(f"{content.sha256}  {path}\n")
+            if content.images:
+                lines.append(f"# {content.images} of the images that {path} names\n")
     return "".join(lines)
 
 
@@ -286,17 +292,16 @@ def _about_columns(preparation: Preparation) -> list[str]:
     """What encodings tell besides levels: declared ranges, and values that somebody lacks."""
     encoding = preparation.encoding
     ranges = [f'"{name}"' for name, rules in encoding.rules.items() if rules.bounds is not None]
-    texts = [column for column in encoding.columns if isinstance(column, TextColumn)]
-    lacking_texts = [f'"{column.name}"' for column in texts if column.indicates]
+    encoded = [column for column in encoding.columns if isinstance(column, EncodedColumn)]
     indicated = [
         f'"{column.name}"'
         for column in encoding.columns
-        if column not in texts and indicator(column.name) in column.features
+        if column not in encoded and indicator(column.name) in column.features
     ]
     sentences = [
         f'It reads "{column.name}" through {column.pin}, which is public and learned nothing from'
         " anybody's rows. The file does not contain it: you need it to predict."
-        for column in texts
+        for column in encoded
     ]
     if ranges:
         sentences.append(
@@ -308,9 +313,19 @@ def _about_columns(preparation: Preparation) -> list[str]:
             f"It tells that somebody lacks values of {', '.join(indicated)}, and what they are"
             " taken to be: the median or the most frequent level of all parties' rows, rounded."
         )
-    if lacking_texts and preparation.public is None:
-        sentences.append(f"It tells that somebody lacks texts of {', '.join(lacking_texts)}.")
+    if preparation.public is None:
+        sentences += _about_lacking(encoded)
     return sentences
+
+
+def _about_lacking(encoded: Sequence[EncodedColumn]) -> Iterator[str]:
+    """What it tells that somebody lacks texts or images."""
+    lacking: dict[str, list[str]] = {}
+    for column in encoded:
+        if column.indicates:
+            lacking.setdefault(f"{column.kind}s", []).append(f'"{column.name}"')
+    for what, names in lacking.items():
+        yield f"It tells that somebody lacks {what} of {', '.join(names)}."
 
 
 def _learned(run: Run, disclosure: Disclosure) -> str:

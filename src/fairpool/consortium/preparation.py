@@ -270,7 +270,7 @@ class _Findings:
         problems: What is wrong with each owner's data, in the configuration's order.
         heads: The column names of every file that can be opened.
         party_heads: Those of the parties' files.
-        encoder_problems: What is wrong with encoders of texts.
+        encoder_problems: What is wrong with encoders.
         plan: What is wanted of columns, knowing their encoders.
         features: The input columns.
         columns: How they and the target are read.
@@ -517,12 +517,13 @@ def _dropped_rows_notes(configuration: Configuration, surveys: dict[str, Survey]
 
 def _identical_files(surveys: dict[str, Survey]) -> list[str]:
     """Files of the same content, which somebody sent or named twice."""
-    first_with: dict[str, tuple[str, Path]] = {}
+    first_with: dict[tuple[str, str], tuple[str, Path]] = {}
     texts = []
     for owner, seen in surveys.items():
         for file in seen.source.files:
-            sha256 = seen.contents[file].sha256
-            first_owner, first_file = first_with.setdefault(sha256, (owner, file))
+            content = seen.contents[file]
+            hashes = (content.sha256, content.images)
+            first_owner, first_file = first_with.setdefault(hashes, (owner, file))
             if first_file != file or first_owner != owner:
                 texts.append(f"{owner}: {file} is the same as {first_file} of {first_owner}")
     return texts
