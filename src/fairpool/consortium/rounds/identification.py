@@ -3,6 +3,7 @@
 The secret stays in this process: rows are identified here, whoever else computes.
 """
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -69,6 +70,7 @@ def identify(
         progress: Called as rows are read.
     """
     columns = identity_columns(survey, encoding)
+    images = set(encoding.images)
     pieces = Piece.of(survey.source.files)
     digests = []
     passages = []
@@ -80,7 +82,9 @@ def identify(
         for batch in reading:
             table = _complete(batch.columns, encoding)
             if table.num_rows:
-                of_table = {name: table[name] for name in columns}
+                of_table = {}
+                for name in columns:
+                    of_table[name] = _named(table[name]) if name in images else table[name]
                 of_piece.append(row_digests(secret, party, of_table))
             done += batch.columns.num_rows
             progress(f"recognising rows of {piece.file.name}", done, total)
@@ -118,9 +122,19 @@ def _reading(
         numbers=encoding.labelled_numbers,
         texts=(*encoding.labelled_texts, *(name for name in columns if name not in known)),
         dates=encoding.dates,
+        images=encoding.images,
         rules=encoding.rules,
         delivery=survey.source.delivery,
     )
+
+
+def _named(images: pa.ChunkedArray) -> pa.Array:
+    """Images by their content: a file that is renamed is the same image."""
+    names = []
+    for image in images:
+        content = image.as_py()
+        names.append(None if content is None else hashlib.sha256(content).hexdigest())
+    return pa.array(names, pa.string())
 
 
 def _complete(table: pa.Table, encoding: TableEncoding) -> pa.Table:
