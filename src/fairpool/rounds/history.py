@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairpool.rounds.batches import Batch
 from fairpool.rounds.holdings import Holding
@@ -218,7 +218,31 @@ class History:
 
 RELEASE = "release"
 ERASURE = "erasure"
-"""The kinds of records that a history is made of."""
+IMPORTED = "imported"
+"""The kinds of records that a history is made of; the last one holds those of an older ledger."""
+
+
+class _Told(NamedTuple):
+    """A record of an older ledger."""
+
+    kind: str
+    time: str
+    body: Mapping[str, Any]
+
+
+def told_by(records: Sequence[Any]) -> list[_Told]:
+    """The records that a history is made of, in order, with those of older ledgers.
+
+    Args:
+        records: Each with a `kind`, a `time` and a `body`, in order.
+    """
+    told = []
+    for record in records:
+        if record.kind == IMPORTED:
+            told += [_Told(**entries) for entries in record.body["records"]]
+        elif record.kind in (RELEASE, ERASURE):
+            told.append(_Told(kind=record.kind, time=record.time, body=record.body))
+    return told
 
 
 def history_of(records: Sequence[Any]) -> History:
@@ -231,11 +255,10 @@ def history_of(records: Sequence[Any]) -> History:
     parts: dict[str, PartRecord] = {}
     batches: dict[str, Batch] = {}
     erased: set[str] = set()
-    for record in records:
+    for record in told_by(records):
         body = record.body
         if record.kind == ERASURE:
             erased.update(body["parts"])
-        if record.kind != RELEASE:
             continue
         for name, entries in body["parts"].items():
             parts.setdefault(name, PartRecord(**entries))
