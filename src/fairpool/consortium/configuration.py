@@ -213,6 +213,12 @@ class ValuationSection(Section):
         ]
 
 
+class RetentionSection(Section):
+    """[retention]: how long sums over rows are kept that take no part any longer."""
+
+    rounds: Annotated[int, Field(ge=1)] | None = None
+
+
 class PartySection(SourceSection):
     """[[parties]]: one party's name and data, how these are read, and what is agreed with it.
 
@@ -248,6 +254,7 @@ class Configuration(Section):
     rewards: RewardsSection = RewardsSection()
     valuation: ValuationSection = ValuationSection()
     limits: Limits = Limits()
+    retention: RetentionSection = RetentionSection()
     parties: Annotated[list[PartySection], Field(min_length=1)]
 
     @property

@@ -283,7 +283,9 @@ def _step(held: Held, due: float, before: Before) -> _Step:
     if end is not None:
         eta = 0.0 if end.tau else np.inf
         level = NoiseLevel(tau=end.tau, value=end.value, eta=eta)
-        return _Step(level=level, held_before=alone, holds=end.value, sent=True)
+        # Two ways to compute one log-determinant: people see that they are the same.
+        holds = due if abs(end.value - due) <= tolerance else end.value
+        return _Step(level=level, held_before=alone, holds=holds, sent=True)
     s2 = held.game.model.noise_variance
 
     def worth(tau: float) -> float:
