@@ -131,8 +131,8 @@ def open_context(configuration: Path, *, learn_anew: bool = False) -> RoundConte
         return nobody(folder)
     if not ledger_path.exists() and (folder / ROUNDS_FOLDER).exists():
         raise LedgerError(
-            f"{ledger_path}: the ledger is gone, but rounds were released; restore it from a backup:"
-            " it alone tells who holds what"
+            f"{ledger_path}: the ledger is gone, but rounds were released; restore it from a"
+            " backup: it alone tells who holds what"
         )
     secret = Secret.read(secret_path)
     ledger = Ledger.open(ledger_path, secret.subkey(MAC))

@@ -174,10 +174,8 @@ def _forget(run: Run, ledger: Ledger) -> None:
         for participation in past.parties:
             for batch in participation.batches:
                 recent |= set(history.batches[batch].parts)
-    forgotten = []
-    for part in history.parts:
-        if part not in recent and context.kept.erase_sums(part):
-            forgotten.append(part)
+    gone = [part for part in history.parts if part not in recent]
+    forgotten = [part for part in gone if context.kept.erase_sums(part)]
     if forgotten:
         rows = sum(history.parts[part].rows for part in forgotten)
         summary = f"sums over {rows} row(s) that take no part any longer were erased, as agreed"
