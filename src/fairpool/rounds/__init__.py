@@ -1,0 +1,14 @@
+"""What a collaboration was before, and what changed since: `docs/rounds.md`."""
+
+from fairpool.rounds.changes import Changes, PartyChange, explain_changes
+from fairpool.rounds.parts import FACTORS, Parts
+from fairpool.rounds.round_game import RoundGame
+
+__all__ = [
+    "FACTORS",
+    "Changes",
+    "Parts",
+    "PartyChange",
+    "RoundGame",
+    "explain_changes",
+]
