@@ -92,7 +92,7 @@ class States:
         self.transition = transition
         self.exact = exact
         self._workers = workers
-        self._tables: dict[frozenset[str], tuple[FloatArray, float]] = {}
+        self._tables: dict[frozenset[str], FloatArray] = {}
         self._games: dict[Gathering, Game] = {}
         self._schemes: dict[tuple[Gathering, Terms, int], SilentScheme] = {}
         self._rewards: dict[tuple[Gathering, bool, int], FloatArray] = {}
@@ -141,25 +141,23 @@ class States:
 
     def _game(self, gathering: Gathering) -> Game:
         ids = self.transition.ids_of(gathering)
+        pool, space = self._space(ids, gathering.updated)
+        # That of the state alone: a party that left may have had much larger numbers.
+        rounding = space.rounding_error + self.transition.model.rounding_error(pool)
         if self.exact:
-            values, rounding = self._table(gathering.updated)
             everybody = self.transition.everybody
             bits = [everybody.index(party) for party in ids]
-            return TabulatedState(values[_masks(bits)], rounding)
-        pool, space = self._space(ids, gathering.updated)
-        rounding = space.rounding_error + self.transition.model.rounding_error(pool)
+            return TabulatedState(self._table(gathering.updated)[_masks(bits)], rounding)
         is_round = gathering in (self.transition.start, self.transition.end)
         if len(ids) <= (EXACT_LIMIT if is_round else ALWAYS_ENUMERATED):
             return TabulatedState(space.values(self._workers), rounding)
         return SampledState(space, rounding)
 
-    def _table(self, updated: frozenset[str]) -> tuple[FloatArray, float]:
-        """All values with everybody of either round [2**n], and how far rounding puts them off."""
+    def _table(self, updated: frozenset[str]) -> FloatArray:
+        """All values with everybody of either round [2**n]: every state's are among them."""
         if updated not in self._tables:
-            everybody = self.transition.everybody
-            pool, space = self._space(everybody, updated)
-            rounding = space.rounding_error + self.transition.model.rounding_error(pool)
-            self._tables[updated] = (space.values(self._workers), rounding)
+            _, space = self._space(self.transition.everybody, updated)
+            self._tables[updated] = space.values(self._workers)
         return self._tables[updated]
 
     def _space(self, ids: tuple[str, ...], updated: frozenset[str]) -> tuple[Pool, Space]:
