@@ -13,8 +13,10 @@ from fairpool.report.evidence import EvidenceWords
 from fairpool.report.prediction import PredictionWords
 from fairpool.report.report import templates
 from fairpool.report.rounds import RoundWords
+from fairpool.report.since import letter_sentences
 from fairpool.report.treatment import Treatment
 from fairpool.report.words import ANSWERS, MEANINGS
+from fairpool.rounds import PartyChange
 from fairpool.targets import Target
 
 SHOWN = ("R2", "R4", "R5", "stable")
@@ -38,6 +40,7 @@ class Letter:
         uncheckable: What of its data has to be taken on trust.
         evidence: What its labels say.
         round: The round, and what the party holds after it; None: of a single collaboration.
+        since: What changed for it since the last round; None where there was none.
     """
 
     title: str
@@ -52,6 +55,7 @@ class Letter:
     uncheckable: Uncheckable | None = None
     evidence: PartyEvidence | None = None
     round: RoundWords | None = None
+    since: PartyChange | None = None
 
 
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:
@@ -67,6 +71,9 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
     chart = None
     if game.total > 0:  # shares of nothing cannot be drawn
         chart = charts.as_svg(charts.share_chart(alone, reward, game.total))
+    since: tuple[str, ...] = ()
+    if letter.since is not None:
+        since = letter_sentences(letter.since)
     verdicts = []
     for condition in SHOWN:
         answer = ANSWERS[result.incentives[condition].holds]
@@ -88,6 +95,7 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         rho=result.rho,
         received=model.mechanism.words.received(model.level, letter.target),
         verdicts=verdicts,
+        since=since,
         prediction=PredictionWords(),
         evidence_words=EvidenceWords(),
         kept=None if result.kept is None else float(result.kept[party]),
