@@ -18,10 +18,11 @@ from fairpool.audit.paired import CONFIDENCE, WORSE
 from fairpool.collaboration import Collaboration
 from fairpool.compute.workers import Workers
 from fairpool.consortium.copies import Copies, look_for_copies
-from fairpool.consortium.judging import LeftOut
+from fairpool.consortium.judging import LeftOut, without_checkpoint
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
+from fairpool.consortium.rounds.comparing import Since, since_last
 from fairpool.consortium.rounds.contributing import Contribution
 from fairpool.consortium.sample import Sample, take_sample
 from fairpool.consortium.shares import ContributionShares, contribution_shares
@@ -59,6 +60,7 @@ class Run:
         notes: Everything the operator should know.
         received: What each party receives in this round, and holds then.
         contributions: What each party contributed, in batches.
+        since: What changed since the last round; None: there was none.
     """
 
     preparation: Preparation
@@ -75,6 +77,7 @@ class Run:
     notes: tuple[Note, ...]
     received: tuple[RoundReward, ...]
     contributions: tuple[Contribution, ...]
+    since: Since | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -143,7 +146,18 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         notes=tuple(notes),
         received=valuation.received,
         contributions=valuation.judgement.contributions,
+        since=_since(valuation, workers),
     )
+
+
+def _since(valuation: Valuation, workers: Workers) -> Since | None:
+    """What changed since the last round, if there was one."""
+    context = valuation.learning.preparation.context
+    if context is None:
+        return None
+    workers.progress("comparing with the last round")
+    contributions = valuation.judgement.contributions
+    return since_last(context, valuation.collaboration, contributions, without_checkpoint(workers))
 
 
 def _against_alone(valuation: Valuation, test: Sample | None) -> tuple[AgainstAlone, ...]:

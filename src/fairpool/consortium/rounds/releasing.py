@@ -277,6 +277,7 @@ def _release_body(
         "rho_used": result.rho,
         "contributions": result.contributions.concept.name,
         "total": result.game.total,
+        "kept": None if result.kept is None else result.kept.tolist(),
         "terms": hashlib.sha256(run.preparation.text.encode()).hexdigest(),
         "agreement": agreement,
         "parties": [one.to_dict() for one in participations],
