@@ -221,7 +221,7 @@ def _round_words(run: Run, i: int, head: str | None) -> RoundWords:
     return RoundWords(
         number=1 if context is None else context.number,
         head=head or "",
-        received=run.received[i] if run.received else None,
+        received=run.collaboration.received[i] if run.collaboration.received else None,
         total=run.collaboration.game.total,
         waiting=run.contributions[i].assignment.waiting,
         left=run.contributions[i].assignment.withdrawn,
@@ -452,9 +452,9 @@ def result_of(run: Run) -> dict[str, Any]:
         if run.collaboration.kept is not None:
             party["kept"] = float(run.collaboration.kept[i])
         party["rows_waiting"] = run.contributions[i].assignment.waiting
-        if run.received:
-            party["holds"] = run.received[i].holds
-            party["sent"] = run.received[i].sent
+        if run.collaboration.received:
+            party["holds"] = run.collaboration.received[i].holds
+            party["sent"] = run.collaboration.received[i].sent
     return {
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,

@@ -33,7 +33,6 @@ from fairpool.notes import Note, texts_of
 from fairpool.parties import Party
 from fairpool.realisation.hidden_covariance import price_notes, ranges_would_help
 from fairpool.report.scores import Scores, score_models
-from fairpool.rounds.release import RoundReward
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import Target
 
@@ -58,7 +57,6 @@ class Run:
         left_out: Whose data were left out, since their labels harm the others.
         shares: What contributions would be by information, by evidence and by validation.
         notes: Everything the operator should know.
-        received: What each party receives in this round, and holds then.
         contributions: What each party contributed, in batches.
         since: What changed since the last round; None: there was none.
     """
@@ -75,7 +73,6 @@ class Run:
     left_out: tuple[LeftOut, ...]
     shares: ContributionShares
     notes: tuple[Note, ...]
-    received: tuple[RoundReward, ...]
     contributions: tuple[Contribution, ...]
     since: Since | None = None
 
@@ -144,7 +141,6 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         left_out=valuation.judgement.left_out,
         shares=contribution_shares(valuation, test),
         notes=tuple(notes),
-        received=valuation.received,
         contributions=valuation.judgement.contributions,
         since=_since(valuation, workers),
     )
