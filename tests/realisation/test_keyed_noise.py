@@ -61,7 +61,7 @@ def test_a_party_more_changes_nobodys_noise():
     assert step == pytest.approx(np.sqrt(abs(eta_of_three - eta)), rel=0.5)
 
 
-@pytest.mark.parametrize("kind", ["blr", "dtc"])
+@pytest.mark.parametrize("kind", ["blr", "sparse"])
 def test_rewards_are_worth_what_they_must_be_from_rows_and_from_sums(kind):
     model = MODELS[kind]
     parties = make_parties([40, 30, 35], 2)
