@@ -70,7 +70,12 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
     reward = float(result.rewards[party])
     chart = None
     if game.total > 0:  # shares of nothing cannot be drawn
-        chart = charts.as_svg(charts.share_chart(alone, reward, game.total))
+        shares = charts.share_chart(alone, reward, game.total)
+        if letter.round is not None and letter.round.keeps is not None:
+            shares = charts.share_chart(
+                alone, letter.round.keeps, game.total, received="what you hold"
+            )
+        chart = charts.as_svg(shares)
     since: tuple[str, ...] = ()
     if letter.since is not None:
         since = letter_sentences(letter.since)

@@ -28,6 +28,7 @@ from fairpool.rewards import check_incentives
 from fairpool.rounds import Changes
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import LABELS, Measure, Target
+from fairpool.verdicts import Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,9 +120,19 @@ def render_report(result: Outcome, context: Context) -> str:
         shares_svg=shares_svg,
         prediction=PredictionWords(),
         since=since,
+        held_differently=_held_differently(result),
         vega=vega_script(),
         live=_for_script({"spec": _responsive(along_rho), **_along_rho(result)}),
     )
+
+
+def _held_differently(result: Outcome) -> list[Verdict]:
+    """The verdicts on what parties hold that differ from those on their shares."""
+    differing = []
+    for verdict in result.held_incentives or ():
+        if verdict.holds != result.incentives[verdict.condition].holds:
+            differing.append(verdict)
+    return differing
 
 
 def _svg_or_none(chart: Any) -> str | None:
