@@ -24,6 +24,10 @@ from fairpool.targets.target import Measure, Score
 BINS = 10
 """Of probabilities, for their calibration."""
 
+SHARED, PER_CLASS = "shared", "per_class"
+KERNELS = (SHARED, PER_CLASS)
+"""Whether the classes' latent functions have one kernel, or each one of its own."""
+
 
 def _tidy(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Labels as they are compared: accents may be written in two ways, and blanks do not count."""
@@ -44,6 +48,7 @@ class ClassTarget:
         other: The one of them that all other labels count as; None: there are no others.
         concentration: See `ClassCoding`.
         label_blind: See `ClassCoding`.
+        kernels: One of `KERNELS`.
         rules: What is done to labels first: values that stand for missing ones.
     """
 
@@ -52,6 +57,7 @@ class ClassTarget:
     other: str | None = None
     concentration: float = 0.01
     label_blind: bool = False
+    kernels: str = SHARED
     rules: Rules = NO_RULES
 
     kind = "classes"
@@ -92,8 +98,11 @@ class ClassTarget:
 
     def classifier(self, model: Model) -> Classifier:
         """A model of these classes, made of one of numbers."""
+        models: Model | tuple[Model, ...] = model
+        if self.kernels == PER_CLASS:
+            models = (model,) * len(self.levels)
         return Classifier(
-            model,
+            models,
             len(self.levels),
             concentration=self.concentration,
             label_blind=self.label_blind,
@@ -205,6 +214,8 @@ class ClassTarget:
         }
         if self.other is not None:
             entries["other"] = self.other
+        if self.kernels != SHARED:
+            entries["kernels"] = self.kernels
         return entries | self.rules.entries()
 
     @classmethod
@@ -219,12 +230,16 @@ class ClassTarget:
             raise RewardFileError(f"{shown(levels)} are no classes: one is there twice, or lacking")
         if not isinstance(entries["label_blind"], bool):
             raise RewardFileError("label_blind must be true or false")
+        kernels = text(entries.get("kernels", SHARED))
+        if kernels not in KERNELS:
+            raise RewardFileError(f"kernels {shown(kernels)} is none of {', '.join(KERNELS)}")
         return cls(
             name=text(entries["target"]),
             levels=names,
             other=other,
             concentration=number(entries["concentration"], "concentration", least=1e-9),
             label_blind=entries["label_blind"],
+            kernels=kernels,
             rules=Rules.of_entries(entries, of_numbers=False),
         )
 
@@ -258,6 +273,7 @@ class ClassLabels:
         other: The class that all other labels count as; None: other labels are wrong.
         concentration: See `ClassCoding`.
         label_blind: See `ClassCoding`.
+        kernels: One of `KERNELS`.
         rules: Values that stand for missing ones.
     """
 
@@ -266,6 +282,7 @@ class ClassLabels:
     other: str | None = None
     concentration: float = 0.01
     label_blind: bool = False
+    kernels: str = SHARED
     rules: Rules = NO_RULES
 
     type = pa.string()
@@ -280,17 +297,24 @@ class ClassLabels:
     @classmethod
     def of_settings(cls, settings: Any) -> "ClassLabels":
         """The column of the [target] section, with this kind's keys."""
-        levels = None if settings.levels is None else _tidied(settings.levels)
         other = None if settings.other is None else _tidied([settings.other])[0]
-        if levels is not None and other is not None and other not in levels:
-            levels = (*levels, other)
-        return cls(
+        labels = cls(
             name=settings.column,
-            levels=levels,
             other=other,
             concentration=settings.concentration,
             label_blind=settings.label_blind,
+            kernels=settings.kernels,
         )
+        if settings.levels is None:
+            return labels
+        return labels.listed(settings.levels)
+
+    def listed(self, levels: Sequence[str]) -> "ClassLabels":
+        """The same with these classes, and the one that all others count as."""
+        known = _tidied(levels)
+        if self.other is not None and self.other not in known:
+            known = (*known, self.other)
+        return replace(self, levels=known)
 
     @classmethod
     def of_target(cls, target: ClassTarget) -> "ClassLabels":
@@ -337,6 +361,7 @@ class ClassLabels:
             other=self.other,
             concentration=self.concentration,
             label_blind=self.label_blind,
+            kernels=self.kernels,
             rules=self.rules,
         )
 
@@ -364,12 +389,24 @@ def _levels(levels: list[str] | None) -> list[str] | None:
     return levels
 
 
+def same_levels(levels: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two lists name the same classes, in whatever order."""
+    return {*_tidied(levels)} == {*_tidied(others)}
+
+
+def _kernels(word: str) -> str:
+    if word not in KERNELS:
+        raise ValueError(f"{shown(word)} is not allowed; give one of {', '.join(KERNELS)}")
+    return word
+
+
 CLASSES = TargetKind(
     name=ClassTarget.kind,
     labels=ClassLabels.of_settings,
     more_labels=ClassLabels.of_target,
     decode=ClassTarget.of_entries,
     declared=ClassLabels.declared,
+    listed=ClassLabels.listed,
     of_numbers=False,
     noise_is_learned=False,
     keys={
@@ -377,5 +414,6 @@ CLASSES = TargetKind(
         "other": Key(type=str | None, default=None, check=lambda value: value),
         "concentration": Key(type=float, default=0.01, check=above(0)),
         "label_blind": Key(type=bool, default=False, check=lambda value: value),
+        "kernels": Key(type=str, default=SHARED, check=_kernels),
     },
 )
