@@ -34,7 +34,8 @@ def _tidy(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.utf8_normalize(pc.utf8_trim_whitespace(column.cast(pa.string())), form="NFC")
 
 
-def _tidied(levels: Sequence[str]) -> tuple[str, ...]:
+def tidied(levels: Sequence[str]) -> tuple[str, ...]:
+    """Labels as they are compared, one by one."""
     return tuple(_tidy(pa.chunked_array([pa.array(levels, pa.string())])).to_pylist())
 
 
@@ -297,7 +298,7 @@ class ClassLabels:
     @classmethod
     def of_settings(cls, settings: Any) -> "ClassLabels":
         """The column of the [target] section, with this kind's keys."""
-        other = None if settings.other is None else _tidied([settings.other])[0]
+        other = None if settings.other is None else tidied([settings.other])[0]
         labels = cls(
             name=settings.column,
             other=other,
@@ -311,7 +312,7 @@ class ClassLabels:
 
     def listed(self, levels: Sequence[str]) -> "ClassLabels":
         """The same with these classes, and the one that all others count as."""
-        known = _tidied(levels)
+        known = tidied(levels)
         if self.other is not None and self.other not in known:
             known = (*known, self.other)
         return replace(self, levels=known)
@@ -336,13 +337,13 @@ class ClassLabels:
         """The target with the classes that were listed, or else those of public data."""
         levels = self.levels
         if levels is None and public is not None:
-            levels = tuple(sorted({*_tidied(list(public.levels))}))
+            levels = tuple(sorted({*tidied(list(public.levels))}))
             if self.other is not None and self.other not in levels:
                 levels = (*levels, self.other)
         if levels is None:
             found: dict[str, None] = {}
             for seen in parties:
-                found |= dict.fromkeys(_tidied(list(seen.levels)))
+                found |= dict.fromkeys(tidied(list(seen.levels)))
             listed = few([shown(level) for level in sorted(found)])
             raise ConfigurationError(
                 f'the target "{self.name}" has no levels, and there is no [public] data to take'
@@ -371,7 +372,7 @@ class ClassLabels:
             return
         problems = []
         for seen in parties:
-            unknown = [label for label in _tidied(list(seen.levels)) if label not in levels]
+            unknown = [label for label in tidied(list(seen.levels)) if label not in levels]
             if unknown:
                 problems.append(
                     f'{seen.owner}: {shown(unknown[0])} in the target "{self.name}" is none of the'
@@ -384,14 +385,14 @@ class ClassLabels:
 
 
 def _levels(levels: list[str] | None) -> list[str] | None:
-    if levels is not None and len({*_tidied(levels)}) < max(len(levels), 1):
+    if levels is not None and len({*tidied(levels)}) < max(len(levels), 1):
         raise ValueError(f"{shown(levels)} is not allowed; give every class once")
     return levels
 
 
 def same_levels(levels: Sequence[str], others: Sequence[str]) -> bool:
     """Whether two lists name the same classes, in whatever order."""
-    return {*_tidied(levels)} == {*_tidied(others)}
+    return {*tidied(levels)} == {*tidied(others)}
 
 
 def _kernels(word: str) -> str:
