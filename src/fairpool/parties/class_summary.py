@@ -255,10 +255,15 @@ class ClassStatistics:
     def _levels(self) -> tuple[tuple[LevelSums, Level], ...]:
         return (self.inside, self.coding.inside), (self.outside, self.coding.outside)
 
-    @property
+    @cached_property
     def told(self) -> Told:
         """What the rows tell as they are."""
-        return self.weakened(0.0, np.zeros(2 * len(self.inside.features)))
+        inside, outside = self.coding.inside, self.coding.outside
+        return Told(
+            self.inside.gram / inside.noise + self.outside.gram / outside.noise,
+            inside.target / inside.noise * self.inside.features
+            + outside.target / outside.noise * self.outside.features,
+        )
 
     @property
     def told_squares(self) -> float:
@@ -296,7 +301,10 @@ class ClassStatistics:
         for (sums, level), noise in zip(self._levels, np.split(z, 2), strict=True):
             weight = 1 / (level.noise + eta)
             precision = precision + weight * sums.gram
-            moment = moment + weight * (level.target * sums.features + (sums.root @ noise).T).T
+            disturbance = np.zeros(moment.shape)
+            if noise.any():  # a root takes longer than all else
+                disturbance = sums.root @ noise
+            moment = moment + weight * (level.target * sums.features + disturbance.T).T
         return Told(precision, moment)
 
     def squared_weights(self, eta: float) -> FloatArray:
@@ -309,9 +317,9 @@ class ClassStatistics:
 
     @property
     def unequal_rows(self) -> UnequalRows | None:
-        """As many made-up rows as weights for each level, which have the same Gram matrices."""
+        """Gram matrices of both levels, where there are rows of both and their noise differs."""
         if not np.isnan(self.common_noise):
             return None
-        rows = [sums.root.T / np.sqrt(level.noise) for sums, level in self._levels]
-        noise = np.repeat([level.noise for _, level in self._levels], len(self.gram))
-        return UnequalRows(np.concatenate(rows), noise)
+        noise = np.array([level.noise for _, level in self._levels])
+        grams = np.stack([sums.gram for sums, _ in self._levels])
+        return UnequalRows(grams / noise[:, None, None], noise)
