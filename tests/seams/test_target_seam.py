@@ -19,6 +19,7 @@ from fairpool.errors import ConfigurationError
 from fairpool.keys import Key
 from fairpool.report.scores import score_models
 from fairpool.targets import TARGETS, Measure, NumberLabels, NumberTarget, TargetKind
+from fairpool.targets.target import ComparisonNames
 from tests.support.projects import fairpool, finished_run, project, table
 from tests.support.projects import write as write_table
 
@@ -34,6 +35,7 @@ class YesNoTarget:
     kind = "yes_no"
     type = pa.string()
     rules = Rules()
+    comparison = ComparisonNames()
     likely_errors = "answers that were exchanged"
     measures = (
         Measure(

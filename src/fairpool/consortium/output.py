@@ -32,6 +32,7 @@ from fairpool.report.evidence import party_as_json
 from fairpool.report.letter import Letter, RefusalLetter, render_letter, render_refusal
 from fairpool.report.prediction import as_json, uncheckable_as_json
 from fairpool.report.report import Context, render_report
+from fairpool.report.scores import class_sentence
 from fairpool.report.treatment import Treatment
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import ClassTarget
@@ -179,9 +180,17 @@ def _party_files(run: Run, i: int, *, known_noise: bool) -> dict[str, bytes]:
         against_alone=run.against_alone[i],
         uncheckable=run.uncheckable[i],
         evidence=run.evidence.parties[i],
+        scores=_about_test_rows(run, i),
     )
     page = render_letter(run.collaboration, i, letter)
     return {REWARD_FILE: reward, "letter.html": page.encode()}
+
+
+def _about_test_rows(run: Run, i: int) -> str:
+    """What party i's letter says of test rows that are classes; nothing of numbers."""
+    if run.scores is None or run.scores.classes is None:
+        return ""
+    return class_sentence(run.scores, i)
 
 
 def reveals(run: Run, i: int) -> tuple[str, ...]:

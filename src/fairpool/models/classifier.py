@@ -243,7 +243,8 @@ class Classifier(Model):
 
         What is expected of labels is known where they are normal and the rows' noise does not
         depend on them. With two levels, honest labels of classes that overlap look odd: in 25
-        simulations each, 6 and 7 honest parties were said to harm, and 1 with one level.
+        simulations each, 6 and 7 honest parties were said to harm, and 1 with one level. How well
+        that goes is in `docs/classification.md`.
         """
         if self.label_blind:
             return self.labelled_space(pool, space)

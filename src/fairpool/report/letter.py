@@ -36,6 +36,7 @@ class Letter:
         against_alone: How its reward predicts beside its own data's model.
         uncheckable: What of its data has to be taken on trust.
         evidence: What its labels say.
+        scores: How test rows are predicted, as a sentence; empty: a comparison says enough.
     """
 
     title: str
@@ -49,6 +50,7 @@ class Letter:
     against_alone: AgainstAlone | None = None
     uncheckable: Uncheckable | None = None
     evidence: PartyEvidence | None = None
+    scores: str = ""
 
 
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:
@@ -84,7 +86,7 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         rho=result.rho,
         received=model.mechanism.words.received(model.level, letter.target),
         verdicts=verdicts,
-        prediction=PredictionWords(),
+        prediction=PredictionWords(names=letter.target.comparison),
         evidence_words=EvidenceWords(),
         kept=None if result.kept is None else float(result.kept[party]),
         chart=chart,

@@ -110,7 +110,7 @@ def render_report(result: Outcome, context: Context) -> str:
         evidence_words=EvidenceWords(),
         pairs_svg=pairs_svg,
         shares_svg=shares_svg,
-        prediction=PredictionWords(),
+        prediction=PredictionWords(names=context.target.comparison),
         vega=vega_script(),
         live=_for_script({"spec": _responsive(along_rho), **_along_rho(result)}),
     )

@@ -19,7 +19,7 @@ from fairpool.parties.class_coding import MOST_CLASSES
 from fairpool.stored import number, text
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets.kind import SeenLabels, TargetKind
-from fairpool.targets.target import Measure, Score
+from fairpool.targets.target import ComparisonNames, Measure, Score
 
 BINS = 10
 """Of probabilities, for their calibration."""
@@ -63,6 +63,12 @@ class ClassTarget:
 
     kind = "classes"
     type = pa.string()
+    comparison = ComparisonNames(
+        log_density="log probability of the true class",
+        error="Brier's score",
+        short_error="Brier's score",
+        is_root=False,
+    )
     likely_errors = "classes that were exchanged, or coded in another way"
     measures = (
         Measure(
