@@ -12,8 +12,8 @@ FAIR_SHARES = [name for name in SHAPES if "sorted" not in name]
 
 
 def named(found: Rates) -> int:
-    """How often anybody was named, at most."""
-    return found.found + found.neighbours
+    """How often anybody was said to harm, at most."""
+    return found.harms + found.neighbours
 
 
 @pytest.mark.parametrize("shape", ["three clusters, 3 x 70 rows", "breast cancer, 3 x 90 rows"])
@@ -27,7 +27,7 @@ def test_of_a_few_honest_collaborations_hardly_any_party_is_named(shape: str) ->
 @pytest.mark.parametrize("shape", ["three clusters, 3 x 70 rows", "breast cancer, 3 x 90 rows"])
 def test_labels_that_do_not_agree_are_found(attack: str, shape: str) -> None:
     found = rates(attack, runs=6, seed=1, **SHAPES[shape])
-    assert found.found == 6
+    assert found.harms == 6
     assert found.helps == 0
     assert found.neighbours <= 1
     if attack != "exchanged classes":  # information gain alone would pay for it
@@ -51,6 +51,6 @@ def test_calibration(shape: str, kind: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_power(shape: str, attack: str) -> None:
     found = rates(attack, runs=100, seed=12, **SHAPES[shape])
-    assert found.found >= 90
+    assert found.harms + found.noisy >= 90
     assert found.helps == 0
     assert found.neighbours <= 8

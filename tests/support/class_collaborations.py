@@ -101,7 +101,7 @@ def learned_model(rows, kind, k):
     y = np.concatenate([y for _, y in rows])
     base = fp.BayesianLinearRegression(1.0)
     if kind == "sparse_gp":
-        U = fp.inducing_points(X, 25, rng=0)
+        U = fp.inducing_points(X, 40, rng=0)
         base = fp.SparseGaussianProcess(1.0 * RBF(np.full(X.shape[1], 3.0)), 1.0, U)
     return fp.Classifier(base, k).learn(X, y).model
 
@@ -112,15 +112,18 @@ class Rates:
 
     Attributes:
         runs: How many collaborations there were.
-        found: How often the altered party was said to harm, or to be noisy.
+        harms: How often the altered party was said to harm.
+        noisy: How often it was said to be noisier than the others, and not to harm.
+        disputed: How often it was in a dispute with one other.
         helps: How often it was said to help.
-        neighbours: How often any other party was said to harm, or to be noisy.
+        neighbours: How often any other party was said to harm.
         gains: Of each, what the altered party's data are worth by themselves, over what they were
             with honest labels.
     """
 
     runs: int = 0
-    found: int = 0
+    harms: int = 0
+    noisy: int = 0
     disputed: int = 0
     helps: int = 0
     neighbours: int = 0
@@ -128,12 +131,13 @@ class Rates:
 
     def add(self, evidence, gain):
         verdicts = [str(one.verdict) for one in evidence.parties]
-        named = [verdict in ("harms", "noisy") for verdict in verdicts]
+        others = verdicts[:ATTACKED] + verdicts[ATTACKED + 1 :]
         self.runs += 1
-        self.found += named[ATTACKED]
+        self.harms += verdicts[ATTACKED] == "harms"
+        self.noisy += verdicts[ATTACKED] == "noisy"
         self.disputed += verdicts[ATTACKED] == "disputed"
         self.helps += verdicts[ATTACKED] == "helps"
-        self.neighbours += any(named[:ATTACKED] + named[ATTACKED + 1 :])
+        self.neighbours += "harms" in others
         self.gains.append(gain)
 
 
@@ -160,8 +164,8 @@ def main(runs):
             for kind in ("sparse_gp", "blr"):
                 r = rates(attack, runs=runs, kind=kind, **shape)
                 print(
-                    f"| {shape_name} | {attack} | {kind} | {r.found / runs:.0%} |"
-                    f" {r.disputed / runs:.0%} | {r.helps / runs:.0%} |"
+                    f"| {shape_name} | {attack} | {kind} | {r.harms / runs:.0%} |"
+                    f" {r.noisy / runs:.0%} | {r.disputed / runs:.0%} | {r.helps / runs:.0%} |"
                     f" {r.neighbours / runs:.0%} | {np.mean(r.gains) - 1:+.0%} |",
                     flush=True,
                 )
