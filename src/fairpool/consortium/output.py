@@ -35,6 +35,7 @@ from fairpool.report.letter import Letter, RefusalLetter, render_letter, render_
 from fairpool.report.prediction import as_json, uncheckable_as_json
 from fairpool.report.report import Context, render_report
 from fairpool.report.rounds import RoundWords
+from fairpool.report.scores import class_sentence
 from fairpool.report.treatment import Treatment
 from fairpool.rounds import PartyChange
 from fairpool.tables.arrays import FloatArray
@@ -202,6 +203,7 @@ def _party_files(run: Run, i: int, head: str | None) -> dict[str, bytes]:
         uncheckable=run.uncheckable[i],
         evidence=run.evidence.parties[i],
         since=_change_of(run, i),
+        scores=_about_test_rows(run, i),
     )
     page = render_letter(run.collaboration, i, letter)
     return {**files, "letter.html": page.encode()}
@@ -226,6 +228,13 @@ def _round_words(run: Run, i: int, head: str | None) -> RoundWords:
         waiting=run.contributions[i].assignment.waiting,
         left=run.contributions[i].assignment.withdrawn,
     )
+
+
+def _about_test_rows(run: Run, i: int) -> str:
+    """What party i's letter says of test rows that are classes; nothing of numbers."""
+    if run.scores is None or run.scores.classes is None:
+        return ""
+    return class_sentence(run.scores, i)
 
 
 def reveals(run: Run, i: int) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ class Letter:
         evidence: What its labels say.
         round: The round, and what the party holds after it; None: of a single collaboration.
         since: What changed for it since the last round; None where there was none.
+        scores: How test rows are predicted, as a sentence; empty: a comparison says enough.
     """
 
     title: str
@@ -56,6 +57,7 @@ class Letter:
     evidence: PartyEvidence | None = None
     round: RoundWords | None = None
     since: PartyChange | None = None
+    scores: str = ""
 
 
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:
@@ -101,7 +103,7 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         received=model.mechanism.words.received(model.level, letter.target),
         verdicts=verdicts,
         since=since,
-        prediction=PredictionWords(),
+        prediction=PredictionWords(names=letter.target.comparison),
         evidence_words=EvidenceWords(),
         kept=None if result.kept is None else float(result.kept[party]),
         chart=chart,

@@ -118,7 +118,7 @@ def render_report(result: Outcome, context: Context) -> str:
         evidence_words=EvidenceWords(),
         pairs_svg=pairs_svg,
         shares_svg=shares_svg,
-        prediction=PredictionWords(),
+        prediction=PredictionWords(names=context.target.comparison),
         since=since,
         held_differently=_held_differently(result),
         vega=vega_script(),
@@ -128,11 +128,8 @@ def render_report(result: Outcome, context: Context) -> str:
 
 def _held_differently(result: Outcome) -> list[Verdict]:
     """The verdicts on what parties hold that differ from those on their shares."""
-    differing = []
-    for verdict in result.held_incentives or ():
-        if verdict.holds != result.incentives[verdict.condition].holds:
-            differing.append(verdict)
-    return differing
+    held = result.held_incentives or ()
+    return [one for one in held if one.holds != result.incentives[one.condition].holds]
 
 
 def _svg_or_none(chart: Any) -> str | None:

@@ -295,9 +295,10 @@ def remainder(parent: Arrays, children: Sequence[Arrays]) -> Arrays:
     if gram.ndim == 2:
         left = _without_rounding(gram)
         return {"gram": left, "moment": without_labels, "squares": np.zeros(())}
-    lefts = np.array([_without_rounding(of_class) for of_class in gram])
+    d = gram.shape[-1]
+    lefts = np.array([_without_rounding(one) for one in gram.reshape(-1, d, d)])
     counts = np.maximum(np.rint(squares), 0)
-    return {"gram": lefts, "moment": without_labels, "squares": counts}
+    return {"gram": lefts.reshape(gram.shape), "moment": without_labels, "squares": counts}
 
 
 def _without_rounding(gram: FloatArray) -> FloatArray:
