@@ -215,14 +215,12 @@ def check_file(consortium, run, body, i, holdings):
 def check_round(consortium, run, holdings):
     """All that a round promises about values; then it is counted."""
     body = consortium.releases()[-1]
-    before = []
     for i in range(len(run.contributions)):
         for key in holdings.own_rows(consortium, run, i):
             holdings.cells[key] = dict(key[1][:-1])
-    for i in range(len(run.contributions)):
-        before.append(holdings.value(consortium, run, i))
+    before = [holdings.value(consortium, run, i) for i in range(len(run.contributions))]
     holdings.release(consortium, run, body)
-    for i, received in enumerate(run.received):
+    for i, received in enumerate(run.collaboration.received):
         name = run.contributions[i].data.name
         stated = body["parties"][i]
         due = float(run.collaboration.rewards[i])

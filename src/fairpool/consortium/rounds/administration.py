@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairpool.consortium.rounds.context import (
+    KEPT_FOLDER,
     LEDGER_FILE,
     MAC,
+    NEW_LEDGER,
+    NEW_SECRET,
     ROUNDS_FOLDER,
     SEAL,
     SECRET_FILE,
@@ -18,7 +21,7 @@ from fairpool.consortium.rounds.context import (
     open_context,
 )
 from fairpool.consortium.rounds.kept import Kept
-from fairpool.consortium.rounds.releasing import one_at_a_time, settle
+from fairpool.consortium.rounds.releasing import finish_exchange, one_at_a_time, settle
 from fairpool.errors import DataError, LedgerError, few, shown
 from fairpool.keyed_noise.secret import Secret
 from fairpool.ledger.ledger import Ledger
@@ -239,7 +242,7 @@ def exchange_secret(configuration: Path, *, is_lost: bool) -> Secret:
 
 def _seal_anew(folder: Path, history: History, old: RoundContext | None, secret: Secret) -> None:
     """Seal what is kept with a new secret."""
-    new = Kept(folder / STATE_FOLDER / "kept", secret.subkey(SEAL))
+    new = Kept(folder / STATE_FOLDER / KEPT_FOLDER, secret.subkey(SEAL))
     source = new if old is None else old.kept
     if history.last is None:
         return
@@ -255,7 +258,7 @@ def _begin_anew(
 ) -> None:
     """A ledger whose first record is what the old one told; the old one stays beside it."""
     why = "was lost" if is_lost else "was exchanged"
-    beginning = folder / f".{LEDGER_FILE}.new"
+    beginning = folder / NEW_LEDGER
     beginning.unlink(missing_ok=True)
     ledger = Ledger.open(beginning, secret.subkey(MAC))
     archived = folder / OLDER_LEDGERS.replace("*", head[:12])
@@ -271,9 +274,8 @@ def _begin_anew(
             "summary": f"the secret {why}; what was released before is told by {archived.name}",
         },
     )
-    new_secret = folder / STATE_FOLDER / f"{SECRET_FILE}.new"
+    new_secret = folder / STATE_FOLDER / NEW_SECRET
     new_secret.unlink(missing_ok=True)
     secret.write(new_secret)
     os.replace(folder / LEDGER_FILE, archived)
-    os.replace(beginning, folder / LEDGER_FILE)
-    os.replace(new_secret, folder / STATE_FOLDER / SECRET_FILE)
+    finish_exchange(folder)

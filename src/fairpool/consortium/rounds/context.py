@@ -20,6 +20,8 @@ KEPT_FOLDER = "kept"
 LOCK_FILE = "lock"
 ROUNDS_FOLDER = "rounds"
 LATEST_FILE = "latest"
+NEW_LEDGER = f".{LEDGER_FILE}.new"
+NEW_SECRET = f"{SECRET_FILE}.new"
 """What lies beside collaboration.toml."""
 
 NO_HEAD = "0" * 64
@@ -127,6 +129,11 @@ def open_context(configuration: Path, *, learn_anew: bool = False) -> RoundConte
                 " backup, or, if it is lost, say so: fairpool key lost (it says what that costs)"
             )
         return nobody(folder)
+    if not ledger_path.exists() and (folder / ROUNDS_FOLDER).exists():
+        raise LedgerError(
+            f"{ledger_path}: the ledger is gone, but rounds were released; restore it from a"
+            " backup: it alone tells who holds what"
+        )
     secret = Secret.read(secret_path)
     ledger = Ledger.open(ledger_path, secret.subkey(MAC))
     if unfinished(ledger) is not None:

@@ -132,6 +132,7 @@ def contribute(
                 progress=workers.progress,
             )
             _refuse_other_identity(context, party, identities)
+            _refuse_erased(context, party)
         caution = cautions.get(party, Caution())
         assignment = assign(
             identities.keys,
@@ -174,6 +175,16 @@ def fewest_new_rows(learning: Learning) -> int:
         hidden=rewards.covariance == "hidden",
     )
     return exposure.fewest_rows(rewards.files_together(parties))
+
+
+def _refuse_erased(context: RoundContext, party: str) -> None:
+    """Refuse a party of which nothing is known any longer but that it took part."""
+    if any(context.history.parts[part].party == party for part in context.history.erased):
+        raise DataError(
+            f'party "{party}": all that was kept of it was erased, so that its known rows cannot be'
+            " told from new ones; leave it out, or, if all its rows are new, give it another id"
+            " ([[parties]] id)"
+        )
 
 
 def _refuse_other_identity(context: RoundContext, party: str, identities: Identities) -> None:

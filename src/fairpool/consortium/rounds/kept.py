@@ -84,6 +84,13 @@ class Kept:
         content = safetensors.numpy.save({**stored, "sha256": seal})
         write_atomically(self._sums(part, agreement), content)
 
+    def erase_sums(self, part: str) -> bool:
+        """Forget all sums over the rows of a part; whether there were some."""
+        found = [path for path in self.folder.glob(f"{part}.*") if path.suffix != ".rows"]
+        for path in found:
+            path.unlink()
+        return bool(found)
+
     def erase(self, part: str) -> None:
         """Forget a part: who its rows are, and all sums over them."""
         for path in self.folder.glob(f"{part}.*"):

@@ -107,7 +107,7 @@ def sum_parts(
         delivery=survey.source.delivery,
         model=model,
         parts=parts,
-        d=model.probe(len(encoding.features)).shape[1] - 1,
+        d=model.probe(len(encoding.features)).shape[-1] - 1,
         threads=workers.executor is None or len(identities.pieces) == 1,
     )
     numbered = []
@@ -176,10 +176,9 @@ def sum_noise(
         [d]; of k classes, for each class the sum over its own rows and that over all others
         [k * 2 d].
     """
-    d = model.probe(len(encoding.features)).shape[1] - 1
-    shape = (d,)
-    if isinstance(model, Classifier):
-        shape = (2 * d * model.label_sets,)
+    d = model.probe(len(encoding.features)).shape[-1] - 1
+    of_classes = isinstance(model, Classifier)
+    shape = (2 * d * model.label_sets,) if of_classes else (d,)
     sums = {(place, eta): np.zeros(shape) for place, etas in wanted.items() for eta in etas}
     noise = LabelPaths(paths=paths, scale=encoding.target.noise_scale, model=model)
     passages = []
@@ -193,24 +192,31 @@ def sum_noise(
             ids = ids_by_piece[number][block.rows]
             for place in np.intersect1d(np.unique(of_block), list(wanted)):
                 rows = of_block == place
-                A = model.whitened_features(block.X[rows])
+                features = features_of(model, block.X[rows])
                 y = block.y[rows]
                 for eta, z in noise.at(ids[rows], wanted[place]):
-                    sums[place, eta] += _noise_sums(model, A, y, z=z)
+                    sums[place, eta] += _noise_sums(features, y, z=z, of_classes=of_classes)
         passages.append(batches.passage)
         workers.progress(doing, number + 1, len(identities.pieces))
     refuse_changed(survey.source.owner, passages, survey.contents)
     return sums
 
 
+def features_of(model: WeightModel | Classifier, X: FloatArray) -> tuple[FloatArray, ...]:
+    """Whitened features [m, d] of every class, or of the only function that there is."""
+    if isinstance(model, Classifier):
+        return model.features_of_classes(X)
+    return (model.whitened_features(X),)
+
+
 def _noise_sums(
-    model: WeightModel | Classifier, A: FloatArray, y: FloatArray, *, z: FloatArray
+    features: Sequence[FloatArray], y: FloatArray, *, z: FloatArray, of_classes: bool
 ) -> FloatArray:
     """A^T z; of classes, over the rows of each class and over all others."""
-    if not isinstance(model, Classifier):
-        return np.asarray(A.T @ z[0])
+    if not of_classes:
+        return np.asarray(features[0].T @ z[0])
     parts = []
-    for c in range(model.label_sets):
+    for c, A in enumerate(features):
         is_inside = y == c
         parts += [A[is_inside].T @ z[c][is_inside], A[~is_inside].T @ z[c][~is_inside]]
     return np.concatenate(parts)

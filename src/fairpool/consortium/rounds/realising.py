@@ -9,7 +9,12 @@ import numpy as np
 from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.rounds.context import RoundContext
-from fairpool.consortium.rounds.contributing import Contribution, data_of, rows_of_part
+from fairpool.consortium.rounds.contributing import (
+    Contribution,
+    data_of,
+    fewest_new_rows,
+    rows_of_part,
+)
 from fairpool.consortium.rounds.part_sums import LabelPaths, sum_noise
 from fairpool.consortium.rounds.remains import Remains
 from fairpool.errors import DataError
@@ -71,10 +76,17 @@ class RoundRealiser:
     # What there is.
 
     def _active_units(self) -> list[Unit]:
+        # Rows that are shared by agreement need not hide among others.
+        are_hidden = fewest_new_rows(self.learning) > 0
         units = []
         for one in self.contributions:
+            batch_of = {}
+            for name in one.assignment.batches.active:
+                for part in one.assignment.batches.batches[name].parts:
+                    batch_of[part] = name if are_hidden else ""
             for part, data in one.parts.items():
-                units.append(Unit(part=part, party=one.data.name, data=data))
+                unit = Unit(part=part, party=one.data.name, data=data, batch=batch_of[part])
+                units.append(unit)
         return units
 
     def _held_units(self) -> list[Unit]:

@@ -100,20 +100,25 @@ def remainder(parent: Arrays, children: Sequence[Arrays], rows: int) -> Arrays:
         gram = _without_rounding(left["gram"], parent["gram"], rows)
         return {"gram": gram, "moment": np.zeros(len(gram)), "squares": np.zeros(())}
     counts = np.maximum(np.rint(left["squares"]), 0)
-    grams = []
-    moments = []
-    for c, count in enumerate(counts):
+    rows_of = counts
+    if left["gram"].ndim == 4:  # classes with features of their own: of the class, and of others
+        rows_of = np.column_stack([counts, counts.sum() - counts])
+    gram = np.zeros_like(left["gram"])
+    moment = np.zeros_like(left["moment"])
+    for place in np.ndindex(rows_of.shape):
         # Features and a label of 1 in one matrix: what is left of both must be of the same rows.
-        M = _without_rounding(_with_labels(left, c), _with_labels(parent, c), int(count))
-        grams.append(M[:-1, :-1])
-        moments.append(M[-1, :-1])
-    return {"gram": np.array(grams), "moment": np.array(moments), "squares": counts}
+        count = rows_of[place]
+        before = _with_labels(parent, place, count)
+        M = _without_rounding(_with_labels(left, place, count), before, int(count))
+        gram[place] = M[:-1, :-1]
+        moment[place] = M[-1, :-1]
+    return {"gram": gram, "moment": moment, "squares": counts}
 
 
-def _with_labels(arrays: Arrays, c: int) -> FloatArray:
-    """[A 1]^T [A 1] over the rows of class c."""
-    moment = arrays["moment"][c][:, None]
-    return np.block([[arrays["gram"][c], moment], [moment.T, arrays["squares"][c]]])
+def _with_labels(arrays: Arrays, place: tuple[int, ...], rows: float) -> FloatArray:
+    """[A 1]^T [A 1] over the rows of a class."""
+    moment = arrays["moment"][place][:, None]
+    return np.block([[arrays["gram"][place], moment], [moment.T, np.full((1, 1), rows)]])
 
 
 def _without_rounding(M: FloatArray, before: FloatArray, rows: int) -> FloatArray:
