@@ -107,7 +107,7 @@ def remainder(parent: Arrays, children: Sequence[Arrays], rows: int) -> Arrays:
     moment = np.zeros_like(left["moment"])
     for place in np.ndindex(rows_of.shape):
         # Features and a label of 1 in one matrix: what is left of both must be of the same rows.
-        count = rows_of[place]
+        count = float(rows_of[place])
         before = _with_labels(parent, place, count)
         M = _without_rounding(_with_labels(left, place, count), before, int(count))
         gram[place] = M[:-1, :-1]
