@@ -15,7 +15,6 @@ from fairpool.consortium.rounds.kept import Arrays
 from fairpool.consortium.rounds.part_sums import sum_parts
 from fairpool.consortium.surveys import Survey
 from fairpool.errors import DataError
-from fairpool.linear_algebra.spectrum import spectrum
 from fairpool.model_kinds import KINDS
 from fairpool.models import Classifier, Model, WeightModel
 from fairpool.models.weight_model import RowSums
@@ -292,26 +291,3 @@ def data_of(arrays: Arrays, model: Model, *, name: str, rows: int, inputs: int) 
         return SummedClassRows(**entries)
     assert isinstance(summary, PartySummary)
     return SummedRows(**entries)
-
-
-def remainder(parent: Arrays, children: Sequence[Arrays]) -> Arrays:
-    """What is left of a part, without the rows that are parts of their own by now.
-
-    Labels do not matter here: it says how much is held, and is in no model.
-    """
-    gram = parent["gram"] - sum((child["gram"] for child in children), np.zeros(()))
-    squares = parent["squares"] - sum((child["squares"] for child in children), np.zeros(()))
-    without_labels = np.zeros_like(parent["moment"])
-    if gram.ndim == 2:
-        left = _without_rounding(gram)
-        return {"gram": left, "moment": without_labels, "squares": np.zeros(())}
-    d = gram.shape[-1]
-    lefts = np.array([_without_rounding(one) for one in gram.reshape(-1, d, d)])
-    counts = np.maximum(np.rint(squares), 0)
-    return {"gram": lefts.reshape(gram.shape), "moment": without_labels, "squares": counts}
-
-
-def _without_rounding(gram: FloatArray) -> FloatArray:
-    """A sum of squares, of a difference that is one but for rounding."""
-    eigenvalues, vectors = spectrum((gram + gram.T) / 2)
-    return np.asarray(vectors * np.maximum(eigenvalues, 0.0) @ vectors.T)
