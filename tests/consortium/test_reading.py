@@ -35,6 +35,7 @@ from tests.support.projects import (
     finished_run,
     prepared,
     project,
+    reward_file,
     sha256,
     table,
     write,
@@ -336,8 +337,8 @@ def test_what_the_reader_leaves_of_a_file_is_hashed_too(tmp_path):
 
 def test_data_that_change_while_they_are_predicted_are_refused(tmp_path):
     folder = project(tmp_path / "p", sizes=(20, 20))
-    written_run(folder, folder / "result")
-    reward = folder / "result" / "parties" / "Party-0" / "reward.safetensors"
+    written_run(folder)
+    reward = reward_file(folder, "Party-0")
     write(tmp_path / "new.csv", table(9, 3))
     swap = Swap(tmp_path / "new.csv", other_rows("csv", 9), ("looking at data to predict", 1))
     with pytest.raises(DataError, match=r"^data to predict: .*new\.csv was changed while"):

@@ -29,7 +29,7 @@ from fairpool.consortium.rounds.context import (
     open_context,
 )
 from fairpool.consortium.scrutiny import Run
-from fairpool.consortium.writing import refuse_output, write
+from fairpool.consortium.writing import refuse_link, refuse_output, write
 from fairpool.errors import LedgerError
 from fairpool.keyed_noise.secret import Secret
 from fairpool.ledger.ledger import Ledger
@@ -63,6 +63,7 @@ class Released:
 def one_at_a_time(configuration: Path) -> Iterator[None]:
     """While it lasts, no other run works on the same collaboration."""
     state = home_of(configuration) / STATE_FOLDER
+    refuse_link(state)
     make_private_folder(state)
     with exclusive(state / LOCK_FILE):
         yield
@@ -75,6 +76,7 @@ def refuse_place(configuration: Path) -> None:
     """
     folder = home_of(configuration)
     context = open_context(configuration)
+    refuse_link(folder / ROUNDS_FOLDER)
     refuse_output(folder / ROUNDS_FOLDER / f"{context.number:04d}")
     old = folder / OLD_RESULT
     if context.is_new and (old / "operator" / "result.json").is_file():
