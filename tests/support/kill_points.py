@@ -33,7 +33,12 @@ def change(event, values):
     if event == "open":
         path, _, flags = values
         return f"open {Path(path).name}" if isinstance(path, str) and flags & WRITES else None
-    return f"{event} {Path(os.fsdecode(values[0])).name}" if event in CHANGES else None
+    if event not in CHANGES:
+        return None
+    path = Path(os.fsdecode(values[0]))
+    if event == "os.remove" and not path.is_symlink() and not path.exists():
+        return None  # whoever asks for that does not mind, and nothing changes
+    return f"{event} {path.name}"
 
 
 def run(entry, arguments):
