@@ -137,7 +137,7 @@ def test_the_report_says_it_of_everybody(messy):
 def test_a_farm_predicts_its_own_kind_of_table(messy):
     folder = messy[0]
     reward = reward_file(folder, "Fir")
-    out = folder / "predictions.csv"
-    done = fairpool("predict", reward, "--data", folder / "tables" / "Fir.csv", "--out", out)
+    out = folder.parent / "predictions.csv"
+    done = fairpool("predict", reward, "--data", folder / "Fir.csv", "--out", out)
     assert done.returncode == 0, done.stderr
     assert out.read_text().startswith("plot_id,")

@@ -23,6 +23,7 @@ from tests.support.projects import (
     MODELS,
     fairpool,
     finished_run,
+    known_secret,
     prepared,
     round_folder,
     written_run,
@@ -284,6 +285,8 @@ def test_batches_and_workers_give_the_same_numbers(tmp_path, monkeypatch, encode
 
 def test_jobs_make_no_difference(tmp_path):
     folder = noted(tmp_path)
+    (folder / ".fairpool").mkdir()
+    known_secret().write(folder / ".fairpool" / "secret.key")
     results = []
     for jobs in (1, 2):
         done = fairpool("run", folder, "--jobs", jobs, "--out", folder / f"out{jobs}", "--json")

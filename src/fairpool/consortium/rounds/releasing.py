@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fairpool.compute.files import make_private_folder, sync_folder, write_atomically
-from fairpool.consortium.output import REWARD_FILE, folder_names, render
+from fairpool.consortium.output import REWARD_FILE, folder_names, refuse_release, render
 from fairpool.consortium.rounds.agreement import Agreement, sections_of
 from fairpool.consortium.rounds.context import (
     LATEST_FILE,
@@ -110,6 +110,7 @@ def release(run: Run) -> Released:
     """
     context = run.preparation.context
     assert context is not None  # every run of a folder has one
+    refuse_release(run)
     folder = context.folder
     state = folder / STATE_FOLDER
     make_private_folder(state)
