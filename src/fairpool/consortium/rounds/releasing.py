@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fairpool.compute.files import make_private_folder, sync_folder, write_atomically
-from fairpool.consortium.output import REWARD_FILE, folder_names, render
+from fairpool.consortium.output import REWARD_FILE, folder_names, refuse_release, render
 from fairpool.consortium.rounds.agreement import Agreement, sections_of
 from fairpool.consortium.rounds.context import (
     LATEST_FILE,
@@ -32,7 +32,7 @@ from fairpool.consortium.rounds.context import (
     open_context,
 )
 from fairpool.consortium.scrutiny import Run
-from fairpool.consortium.writing import refuse_output, write
+from fairpool.consortium.writing import refuse_link, refuse_output, write
 from fairpool.errors import LedgerError
 from fairpool.keyed_noise.secret import Secret
 from fairpool.ledger.ledger import Ledger
@@ -69,6 +69,7 @@ class Released:
 def one_at_a_time(configuration: Path) -> Iterator[None]:
     """While it lasts, no other run works on the same collaboration."""
     state = home_of(configuration) / STATE_FOLDER
+    refuse_link(state)
     make_private_folder(state)
     with exclusive(state / LOCK_FILE):
         yield
@@ -81,6 +82,7 @@ def refuse_place(configuration: Path) -> None:
     """
     folder = home_of(configuration)
     context = open_context(configuration)
+    refuse_link(folder / ROUNDS_FOLDER)
     refuse_output(folder / ROUNDS_FOLDER / f"{context.number:04d}")
     old = folder / OLD_RESULT
     if context.is_new and (old / "operator" / "result.json").is_file():
@@ -135,6 +137,7 @@ def release(run: Run) -> Released:
     """
     context = run.preparation.context
     assert context is not None  # every run of a folder has one
+    refuse_release(run)
     folder = context.folder
     state = folder / STATE_FOLDER
     make_private_folder(state)
