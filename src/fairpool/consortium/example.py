@@ -124,7 +124,8 @@ rho = "stable"
 # precision = 0.01
 # evaluations = 10000
 
-# How long sums over rows are kept that take no part any longer, in rounds. Without this line: always.
+# For how many rounds sums over rows are kept that take no part any longer; without this line,
+# always.
 # They say what parties hold of such rows; forgotten ones are no longer counted.
 # [retention]
 # rounds = 12
