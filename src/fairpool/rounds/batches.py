@@ -299,7 +299,9 @@ def _groups(present: Keys, parts: Sequence[Part]) -> NDArray[np.intp]:
     """For each row, the place of the last part among these that has it; -1: none of them has [m]."""
     keys = np.concatenate([np.empty(0, "V16"), *(part.keys for part in parts)])
     order = order_of(keys)
-    numbers = np.repeat(np.arange(len(parts)), np.array([len(part) for part in parts], np.intp))[order]
+    numbers = np.repeat(np.arange(len(parts)), np.array([len(part) for part in parts], np.intp))[
+        order
+    ]
     keys = keys[order]
     first, second = _words(keys)
     is_last = np.ones(len(keys), dtype=bool)
