@@ -24,6 +24,7 @@ from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.rounds.comparing import Since, since_last
 from fairpool.consortium.rounds.contributing import Contribution
+from fairpool.consortium.rounds.known import Sampling
 from fairpool.consortium.sample import Sample, take_sample
 from fairpool.consortium.shares import ContributionShares, contribution_shares
 from fairpool.consortium.valuation import Valuation
@@ -60,6 +61,8 @@ class Run:
         notes: Everything the operator should know.
         received: What each party receives in this round, and holds then.
         contributions: What each party contributed, in batches.
+        samples: Of each party, a fair sample of its rows.
+        sampling: How it was taken.
         since: What changed since the last round; None: there was none.
     """
 
@@ -77,6 +80,8 @@ class Run:
     notes: tuple[Note, ...]
     received: tuple[RoundReward, ...]
     contributions: tuple[Contribution, ...]
+    samples: tuple[Sample, ...]
+    sampling: Sampling
     since: Since | None = None
 
     @property
@@ -146,6 +151,8 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         notes=tuple(notes),
         received=valuation.received,
         contributions=valuation.judgement.contributions,
+        samples=learning.samples,
+        sampling=learning.sampling,
         since=_since(valuation, workers),
     )
 

@@ -94,11 +94,17 @@ class Part:
     def of(cls, party: str, keys: Keys, parent: str | None = None) -> "Part":
         """A part of some rows."""
         keys = in_order(keys)
-        digest = hashlib.sha256(party.encode() + b"\0" + keys.tobytes())
-        return cls(name=digest.hexdigest()[:32], party=party, parent=parent, keys=keys)
+        return cls(name=part_name(party, keys), party=party, parent=parent, keys=keys)
 
     def __len__(self) -> int:
         return len(self.keys)
+
+
+def part_name(party: str, keys: Keys) -> str:
+    """The name of the part with these rows, which are sorted."""
+    digest = hashlib.sha256(party.encode() + b"\0")
+    digest.update(np.ascontiguousarray(keys).view(np.uint8).data)
+    return digest.hexdigest()[:32]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,6 +235,34 @@ def assign(
     )
 
 
+def as_before(
+    history: PartyBatches, *, part_names: Sequence[str], groups: NDArray[np.integer]
+) -> Assignment | None:
+    """What `assign` gives for rows that are those of the last release, where none of them waits.
+
+    Args:
+        history: A party's batches so far.
+        part_names: The parts that were active when the rows were the same.
+        groups: The place of each row's part among these [m].
+
+    Returns:
+        None where rows wait, or other parts are active by now.
+    """
+    active = [name for name in history.batches if name in history.active]
+    names = [part for name in active for part in history.batches[name].parts]
+    if (groups < 0).any() or sorted(names) != sorted(part_names):
+        return None
+    places = np.array([names.index(name) for name in part_names], np.intp)
+    return Assignment(
+        batches=history,
+        new=(),
+        left=(),
+        part_names=tuple(names),
+        groups=places[groups],
+        withdrawn=0,
+    )
+
+
 def _parts_of(
     active: Sequence[str], batches: Mapping[str, Batch], parts: Mapping[str, Part]
 ) -> list[Part]:
@@ -296,7 +330,7 @@ def _make(
 
 
 def _groups(present: Keys, parts: Sequence[Part]) -> NDArray[np.intp]:
-    """For each row, the place of the last part among these that has it; -1: none of them has [m]."""
+    """For each row, the place of the last of these parts that has it; -1: none has [m]."""
     keys = np.concatenate([np.empty(0, "V16"), *(part.keys for part in parts)])
     order = order_of(keys)
     numbers = np.repeat(np.arange(len(parts)), np.array([len(part) for part in parts], np.intp))[
