@@ -30,8 +30,8 @@ name = "Three hospitals"
 # It is a number; target = { column = "progression", kind = "number" } says the same. Where it is
 # one of several classes, kind is "classes", with levels (all of them, as ["benign", "malignant"]);
 # other, the class that all other labels count as; concentration (the smaller, the surer a single
-# label makes the model; 0.01); and label_blind (whether values and variances must not depend on
-# labels; false).
+# label makes the model; 0.01); label_blind (whether values and variances must not depend on
+# labels; false); and kernels ("shared" by all classes, or "per_class").
 target = "progression"
 
 # The columns to predict it from. By default: every column that all files share.

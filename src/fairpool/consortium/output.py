@@ -35,6 +35,7 @@ from fairpool.report.letter import Letter, RefusalLetter, render_letter, render_
 from fairpool.report.prediction import as_json, uncheckable_as_json
 from fairpool.report.report import Context, render_report
 from fairpool.report.rounds import RoundWords
+from fairpool.report.scores import class_sentence
 from fairpool.report.treatment import Treatment
 from fairpool.rounds import PartyChange
 from fairpool.tables.arrays import FloatArray
@@ -202,6 +203,7 @@ def _party_files(run: Run, i: int, head: str | None) -> dict[str, bytes]:
         uncheckable=run.uncheckable[i],
         evidence=run.evidence.parties[i],
         since=_change_of(run, i),
+        scores=_about_test_rows(run, i),
     )
     page = render_letter(run.collaboration, i, letter)
     return {**files, "letter.html": page.encode()}
@@ -221,11 +223,18 @@ def _round_words(run: Run, i: int, head: str | None) -> RoundWords:
     return RoundWords(
         number=1 if context is None else context.number,
         head=head or "",
-        received=run.received[i] if run.received else None,
+        received=run.collaboration.received[i] if run.collaboration.received else None,
         total=run.collaboration.game.total,
         waiting=run.contributions[i].assignment.waiting,
         left=run.contributions[i].assignment.withdrawn,
     )
+
+
+def _about_test_rows(run: Run, i: int) -> str:
+    """What party i's letter says of test rows that are classes; nothing of numbers."""
+    if run.scores is None or run.scores.classes is None:
+        return ""
+    return class_sentence(run.scores, i)
 
 
 def reveals(run: Run, i: int) -> tuple[str, ...]:
@@ -452,9 +461,9 @@ def result_of(run: Run) -> dict[str, Any]:
         if run.collaboration.kept is not None:
             party["kept"] = float(run.collaboration.kept[i])
         party["rows_waiting"] = run.contributions[i].assignment.waiting
-        if run.received:
-            party["holds"] = run.received[i].holds
-            party["sent"] = run.received[i].sent
+        if run.collaboration.received:
+            party["holds"] = run.collaboration.received[i].holds
+            party["sent"] = run.collaboration.received[i].sent
     return {
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,

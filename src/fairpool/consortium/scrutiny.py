@@ -34,7 +34,6 @@ from fairpool.notes import Note, texts_of
 from fairpool.parties import Party
 from fairpool.realisation.hidden_covariance import price_notes, ranges_would_help
 from fairpool.report.scores import Scores, score_models
-from fairpool.rounds.release import RoundReward
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import Target
 
@@ -59,7 +58,6 @@ class Run:
         left_out: Whose data were left out, since their labels harm the others.
         shares: What contributions would be by information, by evidence and by validation.
         notes: Everything the operator should know.
-        received: What each party receives in this round, and holds then.
         contributions: What each party contributed, in batches.
         samples: Of each party, a fair sample of its rows.
         sampling: How it was taken.
@@ -78,7 +76,6 @@ class Run:
     left_out: tuple[LeftOut, ...]
     shares: ContributionShares
     notes: tuple[Note, ...]
-    received: tuple[RoundReward, ...]
     contributions: tuple[Contribution, ...]
     samples: tuple[Sample, ...]
     sampling: Sampling
@@ -149,7 +146,6 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         left_out=valuation.judgement.left_out,
         shares=contribution_shares(valuation, test),
         notes=tuple(notes),
-        received=valuation.received,
         contributions=valuation.judgement.contributions,
         samples=learning.samples,
         sampling=learning.sampling,

@@ -41,6 +41,7 @@ class Letter:
         evidence: What its labels say.
         round: The round, and what the party holds after it; None: of a single collaboration.
         since: What changed for it since the last round; None where there was none.
+        scores: How test rows are predicted, as a sentence; empty: a comparison says enough.
     """
 
     title: str
@@ -56,6 +57,7 @@ class Letter:
     evidence: PartyEvidence | None = None
     round: RoundWords | None = None
     since: PartyChange | None = None
+    scores: str = ""
 
 
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:
@@ -70,7 +72,12 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
     reward = float(result.rewards[party])
     chart = None
     if game.total > 0:  # shares of nothing cannot be drawn
-        chart = charts.as_svg(charts.share_chart(alone, reward, game.total))
+        shares = charts.share_chart(alone, reward, game.total)
+        if letter.round is not None and letter.round.keeps is not None:
+            shares = charts.share_chart(
+                alone, letter.round.keeps, game.total, received="what you hold"
+            )
+        chart = charts.as_svg(shares)
     since: tuple[str, ...] = ()
     if letter.since is not None:
         since = letter_sentences(letter.since)
@@ -96,7 +103,7 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         received=model.mechanism.words.received(model.level, letter.target),
         verdicts=verdicts,
         since=since,
-        prediction=PredictionWords(),
+        prediction=PredictionWords(names=letter.target.comparison),
         evidence_words=EvidenceWords(),
         kept=None if result.kept is None else float(result.kept[party]),
         chart=chart,

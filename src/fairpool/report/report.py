@@ -28,6 +28,7 @@ from fairpool.rewards import check_incentives
 from fairpool.rounds import Changes
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import LABELS, Measure, Target
+from fairpool.verdicts import Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,11 +118,18 @@ def render_report(result: Outcome, context: Context) -> str:
         evidence_words=EvidenceWords(),
         pairs_svg=pairs_svg,
         shares_svg=shares_svg,
-        prediction=PredictionWords(),
+        prediction=PredictionWords(names=context.target.comparison),
         since=since,
+        held_differently=_held_differently(result),
         vega=vega_script(),
         live=_for_script({"spec": _responsive(along_rho), **_along_rho(result)}),
     )
+
+
+def _held_differently(result: Outcome) -> list[Verdict]:
+    """The verdicts on what parties hold that differ from those on their shares."""
+    held = result.held_incentives or ()
+    return [one for one in held if one.holds != result.incentives[one.condition].holds]
 
 
 def _svg_or_none(chart: Any) -> str | None:

@@ -1,7 +1,7 @@
 """What each party contributes to a round: rows in batches, and sums over each part of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 
 import numpy as np
@@ -59,6 +59,7 @@ class Contribution:
         parts: What each part that takes part is, as the model learns from it.
         arrays: The same, to be kept.
         data: All of them together.
+        stands_out: Whether new rows wait since one of them would stand out among them.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Contribution:
     parts: Mapping[str, PartyData] = field(repr=False)
     arrays: Mapping[str, Arrays] = field(repr=False)
     data: PartyData = field(repr=False)
+    stands_out: bool = False
 
     @property
     def groups(self) -> NDArray[np.intp]:
@@ -79,9 +81,15 @@ class Contribution:
         notes = []
         name = self.data.name
         if self.assignment.waiting:
+            why = "files with few rows more or less than before would tell these rows"
+            if self.stands_out:
+                why = (
+                    "the label of one of them is so far from what others predict that it would be"
+                    " located among so few; look whether it is right"
+                )
             text = (
                 f'{self.assignment.waiting} row(s) of "{name}" wait until enough new ones come:'
-                " files with few rows more or less than before would tell these rows"
+                f" {why}"
             )
             notes.append(Note(code="rows wait", party=name, text=text))
         if self.assignment.left:
@@ -157,6 +165,8 @@ def contribute(
                 workers=workers,
             )
         )
+        if not caution.may_begin:
+            contributions[-1] = replace(contributions[-1], stands_out=True)
     return tuple(contributions)
 
 
@@ -314,9 +324,10 @@ def remainder(parent: Arrays, children: Sequence[Arrays]) -> Arrays:
     if gram.ndim == 2:
         left = _without_rounding(gram)
         return {"gram": left, "moment": without_labels, "squares": np.zeros(())}
-    lefts = np.array([_without_rounding(of_class) for of_class in gram])
+    d = gram.shape[-1]
+    lefts = np.array([_without_rounding(one) for one in gram.reshape(-1, d, d)])
     counts = np.maximum(np.rint(squares), 0)
-    return {"gram": lefts, "moment": without_labels, "squares": counts}
+    return {"gram": lefts.reshape(gram.shape), "moment": without_labels, "squares": counts}
 
 
 def _without_rounding(gram: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.reading import Reading
 from fairpool.consortium.rounds.contributing import Contribution
-from fairpool.consortium.rounds.part_sums import blocks_of
+from fairpool.consortium.rounds.part_sums import blocks_of, features_of
 from fairpool.models import (
     Classifier,
     ClassPosterior,
@@ -23,6 +23,7 @@ from fairpool.models import (
     WeightPosterior,
 )
 from fairpool.parties import ClassSummary, PartySummary
+from fairpool.parties.class_summary import ClassStatistics
 from fairpool.realisation.outlying import LabelSum, View
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain
@@ -97,6 +98,7 @@ def _dominated(
     squares = dict.fromkeys(seen, 0.0)
     encoding = learning.preparation.encoding
     model = learning.built.model
+    assert isinstance(model, WeightModel | Classifier)  # others are not looked at
     groups_by_piece = contribution.identities.by_piece(contribution.groups)
     passages = []
     d = len(next(iter(others.values()))[0])
@@ -107,13 +109,14 @@ def _dominated(
                 if place not in batch_of_place:
                     continue
                 X = block.X[rows]
-                A = _features(model, X)
+                features = features_of(model, X)
                 for sight in sights_of[batch_of_place[place]]:
                     label_sum = seen[sight]
-                    y, weight = _labels(model, X, block.y[rows], sight[2])
-                    parts = label_sum.parts(A, y, weight)
+                    c = sight[2]
+                    y, weight = _labels(model, X, block.y[rows], c)
+                    parts = label_sum.parts(features[c], y, weight)
                     largest[sight] = max(largest[sight], float(parts.max(initial=0.0)))
-                    squares[sight] += label_sum.sum_of_squares(A, y, weight)
+                    squares[sight] += label_sum.sum_of_squares(features[c], y, weight)
         passages.append(reading.passage)
         workers.progress(
             f"looking for rows of {contribution.data.name} that stand out",
@@ -126,11 +129,6 @@ def _dominated(
         if label_sum.share(largest[sight], squares[sight]) > MOST_OF_BATCH:
             dominated.add(sight[0])
     return dominated
-
-
-def _features(model: object, X: FloatArray) -> FloatArray:
-    assert isinstance(model, WeightModel | Classifier)
-    return model.whitened_features(X)
 
 
 def _labels(
@@ -161,7 +159,10 @@ def _sums_seen(
                 for part in parts:
                     if isinstance(part, ClassSummary):
                         assert isinstance(model, Classifier)
-                        statistics = part.of_class(model.coding, c).statistics(model)
+                        inside, outside = part.level_sums(c)
+                        statistics = ClassStatistics(
+                            inside=inside, outside=outside, coding=model.coding
+                        )
                         gram = gram + statistics.told.precision
                         moment = moment + statistics.told.moment
                         noise = noise + statistics.squared_weights(0.0)

@@ -126,7 +126,7 @@ def sum_parts(
         delivery=survey.source.delivery,
         model=model,
         parts=parts,
-        d=model.probe(len(encoding.features)).shape[1] - 1,
+        d=model.probe(len(encoding.features)).shape[-1] - 1,
         threads=workers.executor is None or len(identities.pieces) == 1,
     )
     numbered = []
@@ -193,10 +193,9 @@ def sum_noise(
         [d]; of k classes, for each class the sum over its own rows and that over all others
         [k * 2 d].
     """
-    d = model.probe(len(encoding.features)).shape[1] - 1
-    shape = (d,)
-    if isinstance(model, Classifier):
-        shape = (2 * d * model.label_sets,)
+    d = model.probe(len(encoding.features)).shape[-1] - 1
+    of_classes = isinstance(model, Classifier)
+    shape = (2 * d * model.label_sets,) if of_classes else (d,)
     sums = {place: np.zeros((len(etas), *shape)) for place, etas in wanted.items()}
     noise = LabelPaths(paths=paths, scale=encoding.target.noise_scale, model=model)
     courses = {}
@@ -218,13 +217,16 @@ def sum_noise(
                 if not here:
                     continue
                 rows = np.concatenate([by_part[place] for place in here])
-                A = model.whitened_features(block.X[rows])
+                features = features_of(model, block.X[rows])
                 y = block.y[rows]
                 z = course.at(ids[rows])
                 begin = 0
                 for place in here:
                     part = slice(begin, begin + len(by_part[place]))
-                    sums[place] += _noise_sums(model, A[part], y[part], z=z[:, :, part])
+                    of_part = [A[part] for A in features]
+                    sums[place] += _noise_sums(
+                        of_part, y[part], z=z[:, :, part], of_classes=of_classes
+                    )
                     begin = part.stop
         passages.append(batches.passage)
         workers.progress(doing, number + 1, len(identities.pieces))
@@ -236,21 +238,28 @@ def sum_noise(
     return found
 
 
+def features_of(model: WeightModel | Classifier, X: FloatArray) -> tuple[FloatArray, ...]:
+    """Whitened features [m, d] of every class, or of the only function that there is."""
+    if isinstance(model, Classifier):
+        return model.features_of_classes(X)
+    return (model.whitened_features(X),)
+
+
 def _noise_sums(
-    model: WeightModel | Classifier, A: FloatArray, y: FloatArray, *, z: FloatArray
+    features: Sequence[FloatArray], y: FloatArray, *, z: FloatArray, of_classes: bool
 ) -> FloatArray:
     """A^T z for every eta [etas, ..]; of classes, over the rows of each class and over all others.
 
     Args:
-        model: Whose features they are.
-        A: Features [m, d].
+        features: A of every class [m, d].
         y: Labels [m].
         z: Noise [label sets, etas, m].
+        of_classes: Whether labels are classes.
     """
-    if not isinstance(model, Classifier):
-        return np.asarray(z[0] @ A)
+    if not of_classes:
+        return np.asarray(z[0] @ features[0])
     parts = []
-    for c in range(model.label_sets):
+    for c, A in enumerate(features):
         is_inside = y == c
         parts += [z[c][:, is_inside] @ A[is_inside], z[c][:, ~is_inside] @ A[~is_inside]]
     return np.concatenate(parts, axis=1)

@@ -331,9 +331,9 @@ def _participations(run: Run, hashes: dict[str, str], place: str) -> list[Partic
         model = result.models[i]
         holds = model.value
         etas: dict[str, float] = {}
-        if run.received:
-            holds = run.received[i].holds
-            for part, of_part in run.received[i].etas.items():
+        if run.collaboration.received:
+            holds = run.collaboration.received[i].holds
+            for part, of_part in run.collaboration.received[i].etas.items():
                 if of_part < float("inf"):
                     etas[part] = of_part * scale**2
         eta: float | None = None
