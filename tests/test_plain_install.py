@@ -197,6 +197,21 @@ def test_texts_need_an_extra_and_say_which(installation, demo):
     assert "needs tokenizers; install it: pip install 'fairpool[encoders]'\n" in done.stderr
 
 
+def test_images_need_an_extra_and_say_which(installation, demo):
+    folder = installation.work / "images"
+    shutil.copytree(demo[1], folder, ignore=shutil.ignore_patterns("result"))
+    encoder = folder / "encoder"
+    encoder.mkdir()
+    for name in ("model.onnx", "preprocessor_config.json"):
+        (encoder / name).write_bytes(b"{}")
+    with (folder / "collaboration.toml").open("a") as file:
+        file.write('[columns.bp]\nkind = "image"\nencoder = "encoder"\n')
+    done = installation.run("fairpool", "check", folder, "--quiet")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: [columns.bp]: the encoder ")
+    assert "needs pillow; install it: pip install 'fairpool[encoders]'\n" in done.stderr
+
+
 def test_the_library(installation):
     program = "import fairpool as fp; print(fp.shapley(fp.TableGame([0, 7, 5, 8])))"
     assert installation.output("python", "-c", program) == "Contributions([5. 3.], exact)\n"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairpool.columns import COLUMNS, CategoryColumn, Column, Rules
-from fairpool.columns.text import with_encoders
+from fairpool.columns.encoded import with_encoders
 from fairpool.errors import DataError
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
@@ -56,8 +56,13 @@ class TableEncoding:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The input columns to be read as text."""
-        return self._read_as("text")
+        """The input columns to be read as text; images are, by their names."""
+        return self._read_as("text", "image")
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """Those of them that are images."""
+        return self._read_as("image")
 
     @property
     def free_texts(self) -> tuple[str, ...]:
@@ -65,7 +70,7 @@ class TableEncoding:
         return tuple(c.name for c in self.columns if COLUMNS[c.kind].is_free_text)
 
     def with_encoders(self, place: Path | None) -> "TableEncoding":
-        """The same, knowing where the encoders of its texts are.
+        """The same, knowing where the encoders of its texts and images are.
 
         Args:
             place: Where to look for them: see `fairpool.encoders.find_encoder`; None: nowhere.

@@ -133,7 +133,7 @@ class SecretError(FairpoolError):
 
 
 class EncoderError(FairpoolError):
-    """An encoder of texts cannot be used: its folder, its files, or what it makes of texts."""
+    """An encoder cannot be used: its folder, its files, or what it makes of texts or images."""
 
 
 class LedgerError(FairpoolError):

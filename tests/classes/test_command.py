@@ -5,7 +5,6 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +15,9 @@ from fairpool.consortium.class_example import class_example_files
 from fairpool.consortium.example import write_example
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.request import RunRequest
-from fairpool.errors import ConfigurationError, DataError, RewardFileError
+from fairpool.errors import RewardFileError
 from fairpool.realisation import load_reward
-from tests.classes.conftest import rows_of_classes
+from tests.classes.projects import LEVELS, MODELS, parties_of, project, refusal, table
 from tests.support.projects import (
     fairpool,
     finished_run,
@@ -27,39 +26,6 @@ from tests.support.projects import (
     write,
     written_run,
 )
-
-LEVELS = ("gesund", "müde", "krank")
-MODELS = {
-    "gp": ('kind = "gp"', "share_inputs = true\nshare_labels = true"),
-    "sparse_gp": ('kind = "sparse_gp"\ninducing_points = 8', ""),
-    "blr": ('kind = "blr"', ""),
-    "network": ('kind = "network"\nhidden_layers = [6, 4]', "share_labels = true"),
-}
-
-
-def table(rows: int, seed: int, levels: tuple[str, ...] = LEVELS) -> pa.Table:
-    X, y = rows_of_classes(3, rows, seed)
-    labels = [levels[int(c)] for c in y]
-    return pa.table({"x": X[:, 0], "z": X[:, 1], "zustand": labels})
-
-
-def project(
-    folder: Path,
-    model: str = MODELS["blr"][0],
-    rewards: str = "",
-    target: str = 'levels = ["gesund", "müde", "krank"]',
-    sizes: tuple[int, ...] = (90, 70, 80),
-) -> Path:
-    for i, size in enumerate(sizes):
-        write(folder / f"p{i}.csv", table(size, i))
-    write(folder / "test.csv", table(60, 99))
-    said = f'column = "zustand", kind = "classes"{", " if target else ""}{target}'
-    parties = "".join(f'[[parties]]\nname = "P{i}"\ndata = "p{i}.csv"\n' for i in range(len(sizes)))
-    (folder / "collaboration.toml").write_text(
-        f'name = "Klassen"\ntarget = {{ {said} }}\n[model]\n{model}\n[test]\ndata = "test.csv"\n'
-        f'[rewards]\nrho = "stable"\n{rewards}\n{parties}'
-    )
-    return folder
 
 
 @pytest.mark.parametrize("kind", list(MODELS))
@@ -107,15 +73,7 @@ def test_letters_say_that_noise_hides_no_class(tmp_path: Path) -> None:
 
 def test_sums_over_files_are_as_good_as_rows(tmp_path: Path) -> None:
     done = finished_run(project(tmp_path))
-    parties = []
-    for party in done.collaboration.game.pool.parties:
-        source = next(s for s in done.preparation.parties if party.name in s.source.owner)
-        content = table(len(party), int(party.name[1]))
-        X = done.preparation.encoding.encode(content)
-        y = done.preparation.encoding.encode_target(content)
-        assert source.rows == len(y)
-        parties.append(fp.Party(party.name, X, y))
-    rows = fp.InformationGain(done.built.model, parties)
+    rows = fp.InformationGain(done.built.model, parties_of(done))
     assert done.collaboration.game.values() == pytest.approx(rows.values(), abs=1e-9)
     unchecked = fp.uncheckable_information(rows)
     for ours, theirs in zip(done.uncheckable, unchecked, strict=True):
@@ -132,12 +90,6 @@ def test_accents_may_be_written_in_two_ways(tmp_path: Path) -> None:
     composed = finished_run(folder).collaboration.game.values()
     write(folder / "p1.csv", table(70, 1, ("gesund ", "mu\u0308de", " krank")))
     assert finished_run(folder).collaboration.game.values() == pytest.approx(composed, abs=1e-12)
-
-
-def refusal(folder: Path) -> Any:
-    with pytest.raises((ConfigurationError, DataError), match=r"\S") as raised:
-        prepare(RunRequest(configuration=folder))
-    return "\n".join(raised.value.problems)
 
 
 def test_levels_come_from_the_configuration_or_public_data(tmp_path: Path) -> None:
@@ -250,13 +202,11 @@ def test_noise_is_not_asked_for_nor_taken(tmp_path: Path) -> None:
     assert "noise_variance has no meaning for a target of kind" in text
 
 
-def test_what_a_range_or_levels_of_the_column_would_mean_is_refused(tmp_path: Path) -> None:
+def test_what_a_range_of_the_column_would_mean_is_refused(tmp_path: Path) -> None:
     folder = project(tmp_path)
     with (folder / "collaboration.toml").open("a") as file:
-        file.write('[columns.zustand]\nrange = [0, 1]\nlevels = ["a"]\n')
-    text = refusal(folder)
-    assert "range, outside and transform have no meaning" in text
-    assert "list classes as levels in [target]" in text
+        file.write("[columns.zustand]\nrange = [0, 1]\n")
+    assert "range, outside and transform have no meaning" in refusal(folder)
 
 
 def test_a_file_whose_classes_do_not_fit_its_model_is_refused(tmp_path: Path) -> None:

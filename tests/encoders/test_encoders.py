@@ -171,12 +171,12 @@ def test_an_encoder_is_found_by_its_hash_whatever_it_is_called(tmp_path):
     wanted = static_encoder(tmp_path / "encoders/renamed", seed=2)
     pin = open_encoder(read_folder(wanted)).pin
     for place in (tmp_path, tmp_path / "encoders", wanted):
-        assert find_encoder(pin, place).folder == wanted
+        assert find_encoder(pin, place, reads="text").folder == wanted
     other = read_folder(tmp_path / "a").sha256
     with pytest.raises(EncoderError, match=f"{pin.sha256} is needed.*a has {other}.*--encoders"):
-        find_encoder(pin, tmp_path / "a")
+        find_encoder(pin, tmp_path / "a", reads="text")
     with pytest.raises(EncoderError, match="there is no encoder; give --encoders"):
-        find_encoder(pin, tmp_path / "nowhere")
+        find_encoder(pin, tmp_path / "nowhere", reads="text")
 
 
 @pytest.mark.parametrize(

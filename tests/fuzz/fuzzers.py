@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import safetensors.numpy
+from PIL import Image
 
 import fairpool as fp
 from fairpool.compute.checkpoint import Checkpoint
@@ -31,6 +32,7 @@ from tests.support.dialects import packed, text_file, workbook
 from tests.support.encoders import MAKERS, noted
 from tests.support.examples import MODELS as MODELS_OF_LIBRARY
 from tests.support.examples import make_parties
+from tests.support.images import image_bytes, photos, pictured
 from tests.support.projects import MODELS, fairpool, project, table, written_run
 
 RUN_SHARE = 0.1
@@ -213,8 +215,52 @@ def encoder_files(folder: Path, rng: random.Random) -> None:
     judge_project(folder, rng)
 
 
+def image_files(folder: Path, rng: random.Random) -> None:
+    """Damaged bytes of images, or a table that names or holds something else."""
+    named = rng.random() < 0.7
+    small = {"named": named, "suffix": ".csv" if named else ".parquet"}
+    pictured(folder, rng.choice(("", 'missing = "drop"', 'missing = "impute"')), **small)
+    kinds = {"PNG": ("RGB", "RGBA", "L", "LA", "P", "1", "I;16"), "JPEG": ("RGB", "L", "CMYK")}
+    kind = rng.choice([*kinds])
+    size = rng.randint(1, 40), rng.randint(1, 40)
+    picture = Image.effect_noise(size, rng.randint(1, 200)).convert(rng.choice(kinds[kind]))
+    content = damaged(image_bytes(picture, kind), rng)
+    if not named:
+        cells = photos(40, 0)["photo"].to_pylist()
+        cells[rng.randrange(40)] = content
+        rows = photos(40, 0)
+        pa.parquet.write_table(rows.set_column(1, "photo", pa.array(cells)), folder / "p0.parquet")
+    elif rng.random() < 0.6:
+        (folder / "photos/0-5.png").write_bytes(content)
+    else:
+        file = folder / "p0.csv"
+        file.write_text(other_cells(file.read_text(), rng), errors="surrogatepass")
+    judge_project(folder, rng)
+
+
+def image_settings(folder: Path, rng: random.Random) -> None:
+    """What an encoder says of how images are treated, with other values or damaged."""
+    pictured(folder)
+    file = folder / "encoders/mini/preprocessor_config.json"
+    configuration = folder / "collaboration.toml"
+    before = read_folder(file.parent).sha256
+    tree = with_other_values(json.loads(file.read_text()), rng)
+    try:
+        content = json.dumps(tree).encode("utf-8", "replace")
+    except ValueError:
+        return
+    if rng.random() < 0.2:
+        content = damaged(content, rng)
+    file.write_bytes(content)
+    after = read_folder(file.parent).sha256
+    configuration.write_text(configuration.read_text().replace(before, after))
+    judge_project(folder, rng)
+
+
 FUZZERS = (
     encoder_files,
+    image_files,
+    image_settings,
     configuration_bytes,
     configuration_values,
     csv_bytes,

@@ -19,6 +19,7 @@ from fairpool.errors import ConfigurationError
 from fairpool.keys import Key
 from fairpool.report.scores import score_models
 from fairpool.targets import TARGETS, Measure, NumberLabels, NumberTarget, TargetKind
+from fairpool.targets.target import ComparisonNames
 from tests.support.projects import fairpool, finished_run, project, round_folder, table
 from tests.support.projects import write as write_table
 
@@ -35,6 +36,7 @@ class YesNoTarget:
     type = pa.string()
     rules = Rules()
     noise_scale = 1.0
+    comparison = ComparisonNames()
     likely_errors = "answers that were exchanged"
     measures = (
         Measure(

@@ -11,7 +11,21 @@ import typer
 from typer.core import TyperGroup
 
 from fairpool.__about__ import __version__
-from fairpool.cli import check, demo, init, inspect, predict, reproduce, run, update
+from fairpool.cli import (
+    check,
+    compare,
+    demo,
+    erase,
+    init,
+    inspect,
+    key,
+    ledger,
+    predict,
+    reproduce,
+    rounds,
+    run,
+    update,
+)
 from fairpool.errors import printable
 
 
@@ -48,6 +62,11 @@ app.command()(demo.demo)
 app.command()(init.init)
 app.command()(check.check)
 app.command()(run.run)
+app.command()(rounds.rounds)
+app.command()(compare.compare)
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(key.app, name="key")
+app.command()(erase.erase)
 app.command()(predict.predict)
 app.command()(inspect.inspect)
 app.command()(update.update)

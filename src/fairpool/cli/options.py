@@ -15,8 +15,8 @@ Cluster = Annotated[
 Encoders = Annotated[
     Path | None,
     typer.Option(
-        help="The folder of the encoder that the model's texts need, or a folder of such folders."
-        " Default: beside the reward file.",
+        help="The folder of the encoder that the model's texts or images need, or a folder of such"
+        " folders. Default: beside the reward file.",
         show_default=False,
     ),
 ]

@@ -241,7 +241,7 @@ def show_run(show: Screen, done: "Run", out: Path | None, *, released: bool) -> 
         show.say(f"For each party, a letter as it would be: {out / 'parties'}")
         return
     show.say(f"For each party, a model and a letter to hand out: {out / 'parties'}")
-    for received in done.received:
+    for received in result.received:
         if not received.sent:
             show.say(f"  {received.model.party}: a letter alone; it keeps the model that it has")
     for name, folder in zip(result.game.names, folder_names(result.game.names), strict=True):
@@ -253,7 +253,7 @@ def show_preparation(show: Screen, preparation: "Preparation", rows: dict[str, i
     """What a run would work on."""
     for name, count in rows.items():
         show.say(f"{name}: {count} rows")
-    # Of a text there are as many as its encoder has dimensions.
+    # Of a text or an image there are as many as its encoder has dimensions.
     columns = preparation.encoding.columns
     features = ", ".join(few(column.features, SHOWN_FEATURES) for column in columns)
     show.say(f"features: {features}; target: {preparation.encoding.target.name}")

@@ -5,6 +5,8 @@ from typing import Any
 from fairpool.columns.category import CATEGORY, CategoryColumn
 from fairpool.columns.column import Column
 from fairpool.columns.date import DATE, DateColumn
+from fairpool.columns.encoded import EncodedColumn
+from fairpool.columns.image import IMAGE, ImageColumn
 from fairpool.columns.kind import ColumnKind, Declared, SeenColumn, SeenValues
 from fairpool.columns.number import NUMBER, NumberColumn
 from fairpool.columns.rules import Bounds, Rules
@@ -17,6 +19,7 @@ COLUMNS: dict[str, ColumnKind] = {
     "category": CATEGORY,
     "date": DATE,
     "text": TEXT,
+    "image": IMAGE,
 }
 
 __all__ = [
@@ -27,6 +30,8 @@ __all__ = [
     "ColumnKind",
     "DateColumn",
     "Declared",
+    "EncodedColumn",
+    "ImageColumn",
     "NumberColumn",
     "Rules",
     "SeenColumn",

@@ -25,7 +25,7 @@ class Declared:
         name: The column.
         rules: What is done to its values.
         levels: Of a category, all that there are; None: they are learned.
-        encoder: Of free text, what makes numbers of it.
+        encoder: Of free text or images, what makes numbers of them.
     """
 
     name: str
@@ -100,11 +100,12 @@ class ColumnKind:
 
     Attributes:
         name: What collaboration.toml calls it.
-        read_as: "number", "text" or "date": what a reading gives, where dates are days.
+        read_as: "number", "text", "date" or "image": what a reading gives, where dates are days and
+            images their bytes.
         fix: The column with its encoding; a `ConfigurationError` where nothing can be learned.
         decode: The column with some entries of a reward file, all of them checked.
         keys: What [columns.NAME] may say of it beside its kind, unit, role and missing values.
-        is_free_text: Whether its texts may be anything: no levels are counted, and none is shown.
+        is_free_text: Whether its values may be anything: no levels are counted, and none is shown.
     """
 
     name: str

@@ -114,6 +114,8 @@ class Rules:
 
     def without_tokens(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """A column with nulls in place of the values that stand for missing ones."""
+        if is_image_type(column.type):
+            return column  # nothing but a file's name stands for a missing image
         if self.blanks:
             column = without_blanks(column)
         if not self.tokens:
@@ -205,6 +207,13 @@ class Rules:
 
 NO_RULES = Rules()
 """Every value is taken as it is, and none may be missing."""
+
+
+def is_image_type(kind: pa.DataType) -> bool:
+    """Whether a column holds images themselves: bytes, or as data-set tools write them."""
+    if pa.types.is_struct(kind):
+        return "bytes" in kind.names and is_image_type(kind.field("bytes").type)
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 def without_blanks(texts: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -6,6 +6,7 @@ A stricter umask than the mode takes more away; none gives more.
 
 import os
 import secrets
+import stat
 from pathlib import Path
 from typing import BinaryIO
 
@@ -60,6 +61,26 @@ def create(path: Path, mode: int = PRIVATE) -> BinaryIO:
     """
     descriptor = os.open(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     return os.fdopen(descriptor, "wb")
+
+
+class NotPlainError(OSError):
+    """A folder, a pipe or a device where a file was expected."""
+
+
+def plain_content(path: Path, most: int) -> bytes:
+    """What a plain file holds, of which no more than one byte beyond `most` is read.
+
+    Args:
+        path: The file.
+        most: How many bytes are wanted at most.
+    """
+    # Without waiting: a pipe would keep its reader forever.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotPlainError
+    with open(descriptor, "rb") as stream:
+        return stream.read(most + 1)
 
 
 def make_private_folder(path: Path) -> None:

@@ -15,18 +15,20 @@ from fairpool.consortium.column_sections import (
     TARGET_KIND,
     ColumnSection,
     MissingSection,
+    needs_encoder,
     never_an_input,
 )
 from fairpool.encoders import OpenEncoder
-from fairpool.errors import cut, shown
-from fairpool.targets import TARGETS, Labels
+from fairpool.errors import cut, few, shown
+from fairpool.targets import TARGETS, ClassTarget, Labels
+from fairpool.targets.classes import same_levels
 
 Categorical = Sequence[str] | Mapping[str, Sequence[str]]
 """Columns, or columns with all their levels."""
 
 
 def read_as(kind: str) -> str:
-    """As what a kind of column is read: "number", "text" or "date"."""
+    """As what a kind of column is read: "number", "text", "date" or "image"."""
     if kind in COLUMNS:
         return COLUMNS[kind].read_as
     return "text"
@@ -43,7 +45,7 @@ class PlannedColumn:
         rules: What is done to its values.
         levels: All levels, where they are declared.
         is_input: Whether it may be one of the model's inputs.
-        encoder_folder: Of text, where its encoder is, as the configuration says it.
+        encoder_folder: Of text or images, where its encoder is, as the configuration says it.
         encoder_sha256: Which encoder that must be.
         encoder: The encoder, once it is opened.
     """
@@ -65,7 +67,7 @@ class PlannedColumn:
 
     @property
     def read_as(self) -> str:
-        """As what it is read: "number", "text" or "date"."""
+        """As what it is read: "number", "text", "date" or "image"."""
         return read_as(self.kind)
 
     @property
@@ -123,6 +125,11 @@ class ColumnPlan:
         labels = kind.labels(target)
         if kind.declared is not None:
             labels = kind.declared(labels, _of_present(said[target.column].rules))
+        if kind.listed is not None:
+            levels = target.levels or said[target.column].levels
+            if levels is not None:
+                labels = kind.listed(labels, levels)
+                said[target.column] = replace(said[target.column], levels=tuple(levels))
         listed = None
         if features is not None:
             listed = tuple(dict.fromkeys(features))  # each once, in the same order
@@ -232,7 +239,10 @@ def plan_problems(
                     f'{where} says kind = "target", but the target is "{cut(target.column)}"; say'
                     f' target = "{cut(name)}", or give the column another kind'
                 )
-        problems += _problems_of_values(where, section, is_target=name == target.column)
+        read_type = _read_as(section)
+        if name == target.column:
+            read_type = "number" if TARGETS[target.kind].of_numbers else "text"
+        problems += _problems_of_values(where, section, read_type)
         problems += _contradictory_missing(
             where, section, missing=missing, is_target=name == target.column
         )
@@ -241,7 +251,10 @@ def plan_problems(
 
 def _problems_of_target(where: str, section: ColumnSection, target: Any) -> Iterator[str]:
     """What cannot be said of the target."""
-    if section.kind not in (None, TARGET_KIND, target.kind):
+    allowed = [None, TARGET_KIND, target.kind]
+    if target.kind == ClassTarget.kind:
+        allowed.append("category")  # which is what classes are
+    if section.kind not in allowed:
         yield (
             f'{where} says kind = "{section.kind}", but target says that it is predicted, as kind ='
             f' "{target.kind}"; say kind = "target" there, or predict another column'
@@ -252,10 +265,7 @@ def _problems_of_target(where: str, section: ColumnSection, target: Any) -> Iter
             " role out"
         )
     if section.levels is not None:
-        yield (
-            f"{where}: levels have no meaning for the target; list classes as levels in [target],"
-            ' with kind = "classes"'
-        )
+        yield from _problems_of_target_levels(where, section.levels, target)
     of_numbers = (section.range, section.transform, section.outside)
     if not TARGETS[target.kind].of_numbers and any(key is not None for key in of_numbers):
         yield (
@@ -275,6 +285,25 @@ def _problems_of_target(where: str, section: ColumnSection, target: Any) -> Iter
         )
 
 
+def _problems_of_target_levels(where: str, levels: Sequence[str], target: Any) -> Iterator[str]:
+    """What is wrong with the levels of what is predicted."""
+    if TARGETS[target.kind].listed is None:
+        yield (
+            f'{where}: levels have no meaning for a target of kind = "{target.kind}"; if they are'
+            f' classes, say target = {{ column = "{cut(target.column)}", kind = "classes" }}'
+        )
+        return
+    try:
+        TARGETS[target.kind].keys["levels"].check(list(levels))
+    except ValueError as error:
+        yield f"{where}, levels: {error}"
+    if target.levels is not None and not same_levels(levels, target.levels):
+        yield (
+            f"{where} lists other levels than [target] does: {few([*map(shown, levels)])} there,"
+            f" {few([*map(shown, target.levels)])} here; leave one of the lists out"
+        )
+
+
 def _problems_of_input(where: str, section: ColumnSection) -> Iterator[str]:
     """Keys that have no meaning for the kind of column."""
     kind = _kind_of(section)
@@ -290,7 +319,7 @@ def _problems_of_input(where: str, section: ColumnSection) -> Iterator[str]:
                 f'{where}: {key} has no meaning for kind = "{kind}" (only for'
                 f" {', '.join(having)}); leave it out"
             )
-    if kind == TextColumn.kind and section.encoder is None and section.encoder_sha256 is not None:
+    if needs_encoder(kind) and section.encoder is None and section.encoder_sha256 is not None:
         yield f"{where}: encoder_sha256 needs an encoder; give its folder, or leave the line out"
     if never_an_input(kind, section.encoder):
         if section.role == "input":
@@ -305,7 +334,7 @@ def _problems_of_input(where: str, section: ColumnSection) -> Iterator[str]:
 
 def _but_by_encoder(kind: str) -> str:
     """Where a column of a kind could be an input after all."""
-    return " without an encoder" if kind == TextColumn.kind else ""
+    return " without an encoder" if needs_encoder(kind) else ""
 
 
 def _kind_of(section: ColumnSection) -> str:
@@ -323,13 +352,10 @@ def _read_as(section: ColumnSection) -> str:
     return read_as(_kind_of(section))
 
 
-def _problems_of_values(where: str, section: ColumnSection, *, is_target: bool) -> Iterator[str]:
-    """Ranges, levels and tokens that do not fit together."""
+def _problems_of_values(where: str, section: ColumnSection, read_type: str) -> Iterator[str]:
+    """Ranges, levels and tokens of a column that do not fit together, or to how it is read."""
     if section.outside is not None and section.range is None:
         yield f"{where}: outside = {shown(section.outside)} needs a range; give one"
-    read_type = "number"
-    if not is_target:
-        read_type = _read_as(section)
     if section.range is not None:
         if section.range.of_dates and read_type != "date":
             yield f'{where}: a range of dates needs kind = "date"; give it, or a range of numbers'

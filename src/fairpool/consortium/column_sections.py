@@ -16,7 +16,7 @@ from pydantic import (
     PlainValidator,
 )
 
-from fairpool.columns import COLUMNS, TextColumn
+from fairpool.columns import COLUMNS
 from fairpool.consortium.section import Section, Text, one_of
 from fairpool.encoders.pin import is_sha256
 from fairpool.errors import shown
@@ -27,7 +27,7 @@ from fairpool.tables.units import kind_of_unit
 NEVER_INPUTS = ("id",)
 """Kinds of columns that nothing is learned from; those of `COLUMNS` may be inputs.
 
-Text may be one only with an encoder: see `never_an_input`.
+Texts and images may be some only with an encoder: see `never_an_input`.
 """
 
 TARGET_KIND = "target"
@@ -74,7 +74,12 @@ class DeclaredRange(NamedTuple):
 
 def never_an_input(kind: str | None, encoder: str | None) -> bool:
     """Whether nothing is learned from a column of some kind, and with or without an encoder."""
-    return kind in NEVER_INPUTS or (kind == TextColumn.kind and encoder is None)
+    return kind in NEVER_INPUTS or (needs_encoder(kind) and encoder is None)
+
+
+def needs_encoder(kind: str | None) -> bool:
+    """Whether columns of some kind are inputs only through an encoder."""
+    return kind in COLUMNS and "encoder" in COLUMNS[kind].keys
 
 
 def _sha256(value: str) -> str:
@@ -150,7 +155,7 @@ class ColumnSection(Section):
     """[columns.NAME]; every key may be left out.
 
     Attributes:
-        kind: number, category, date, text, id, or target.
+        kind: number, category, date, text, image, id, or target.
         unit: The collaboration's unit; parties' own units are converted to it.
         range: What values may be.
         outside: What becomes of values outside of that: "refuse" or "clip".
@@ -158,7 +163,7 @@ class ColumnSection(Section):
         missing: What stands for missing values, and what is done about them.
         transform: "log".
         role: "input", or "ignore".
-        encoder: Of text, the folder of the encoder that makes numbers of it.
+        encoder: Of text or images, the folder of the encoder that makes numbers of them.
         encoder_sha256: Which encoder that must be.
     """
 

@@ -46,7 +46,8 @@ class ColumnSummary:
 
     Attributes:
         name: The column.
-        kind: How it is read: "number", "date", "category" or "text"; "target" is what is predicted.
+        kind: How it is read: "number", "date", "category", "text" or "image"; "target" is what is
+            predicted.
         cells: What each owner has, in the configuration's order.
         suspicions: Whose unit seems to be another.
     """
@@ -104,6 +105,8 @@ def columns_by_party(
         kind = "category"
         if name == columns.target_name:
             kind = "target"
+        elif name in columns.images:
+            kind = "image"
         elif name in columns.free_texts:
             kind = "text"
         cells = [_text_cell(name, owner, survey) for owner, survey in surveys.items()]

@@ -56,12 +56,13 @@ def wanted_columns(plan: ColumnPlan, features: Sequence[str]) -> Columns:
             levels[column.name] = column.levels
     return Columns(
         number_inputs=tuple(c.name for c in inputs if c.read_as in ("number", "date")),
-        text_inputs=tuple(c.name for c in inputs if c.read_as == "text"),
+        text_inputs=tuple(c.name for c in inputs if c.read_as in ("text", "image")),
         target=plan.target,
         dates=tuple(c.name for c in inputs if c.read_as == "date"),
         levels=levels,
         rules=rules,
         free_texts=tuple(c.name for c in inputs if c.is_free_text),
+        images=tuple(c.name for c in inputs if c.read_as == "image"),
     )
 
 

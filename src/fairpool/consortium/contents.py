@@ -2,6 +2,8 @@
 
 Every reading must find the SHA-256 and the number of rows that the first one found (`Content`).
 
+The images that a table names are part of what it holds: every reading hashes them as well.
+
 Of a CSV file the bytes that are hashed are the very bytes that become rows, so that nothing goes
 unnoticed. A Parquet file is read here and there, by several tasks or machines, and hashed once per
 reading, from the file that the first task has open. A file that was replaced before a reading is
@@ -12,16 +14,21 @@ milliseconds that the file system's clock takes to tick, or with its time set ba
 cluster, another machine's copy that differs from the first task's, and has as many rows.
 """
 
+import hashlib
 import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from fairpool.errors import DataError
+
+HASH_BYTES = 256
+"""Of the hash of a row's image. Hashes are added up, so that it does not matter who reads which
+rows; of fewer bytes, somebody could find other images with the same sum."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +38,12 @@ class Content:
     Attributes:
         sha256: The hash of its bytes.
         rows: How many rows it has, complete or not.
+        images: A hash of the images that it names; empty: it names none.
     """
 
     sha256: str
     rows: int
+    images: str = ""
 
 
 class FileState(NamedTuple):
@@ -66,12 +75,14 @@ class Passage:
         rows: How many rows were read.
         sha256: The hash of the whole file; None where another task sees to it.
         states: Of a Parquet file, its state when it was opened, and when all was read.
+        images: The sum of the hashes of images that these rows name: see `image_files`.
     """
 
     file: Path
     rows: int
     sha256: str | None
     states: frozenset[FileState]
+    images: int = 0
 
 
 def contents_of(owner: str, passages: Iterable[Passage]) -> dict[Path, Content]:
@@ -90,8 +101,17 @@ def contents_of(owner: str, passages: Iterable[Passage]) -> dict[Path, Content]:
     for file, parts in by_file.items():
         for part in parts:
             if part.sha256 is not None:
-                contents[file] = Content(sha256=part.sha256, rows=sum(p.rows for p in parts))
+                rows = sum(p.rows for p in parts)
+                images = _hash_of_images(parts)
+                contents[file] = Content(sha256=part.sha256, rows=rows, images=images)
     return contents
+
+
+def _hash_of_images(parts: Sequence[Passage]) -> str:
+    digest = sum(part.images for part in parts) % (1 << (8 * HASH_BYTES))
+    if not digest:
+        return ""
+    return hashlib.sha256(digest.to_bytes(HASH_BYTES)).hexdigest()
 
 
 def _changed_meanwhile(parts: Sequence[Passage]) -> bool:
@@ -112,11 +132,16 @@ def refuse_changed(
         passages: What was read now.
         expected: What was found when the files were looked at.
     """
-    contents = contents_of(owner, passages)
-    _refuse(owner, [file for file, content in contents.items() if content != expected[file]])
+    changed: list[Path | str] = []
+    for file, content in contents_of(owner, passages).items():
+        if replace(content, images=expected[file].images) != expected[file]:
+            changed.append(file)
+        elif content != expected[file]:
+            changed.append(f"an image that {file} names")
+    _refuse(owner, changed)
 
 
-def _refuse(owner: str, changed: Sequence[Path]) -> None:
+def _refuse(owner: str, changed: Sequence[Path | str]) -> None:
     if changed:
         raise DataError(
             *(

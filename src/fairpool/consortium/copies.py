@@ -117,12 +117,14 @@ class _RowsOfFiles:
 
 
 def _as_numbers(table: pa.Table, columns: Sequence[str]) -> FloatArray:
-    """Columns as numbers [s, c]; a text is any number that equal texts have in common."""
+    """Columns as numbers [s, c]; a text or image is any number that equal ones have in common."""
     numbers = np.zeros((table.num_rows, len(columns)))
     for place, name in enumerate(columns):
         values = table[name].to_pylist()
         if pa.types.is_string(table[name].type):
             values = [crc32((value or "").encode()) for value in values]
+        elif pa.types.is_large_binary(table[name].type):
+            values = [crc32(value or b"") for value in values]
         numbers[:, place] = np.array(values, dtype=np.float64)
     # What is missing is the same everywhere.
     return np.nan_to_num(numbers)

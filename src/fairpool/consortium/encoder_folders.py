@@ -23,7 +23,7 @@ class OpenedEncoders:
 
 
 def open_encoders(plan: ColumnPlan, folder: Path) -> OpenedEncoders:
-    """Open the encoder of each input that is free text.
+    """Open the encoder of each input that is free text or an image.
 
     An encoder that is not pinned is refused, too, with the line that pins it: otherwise parties
     could not know whether theirs is the one that was meant.
@@ -54,6 +54,11 @@ def _opened(column: PlannedColumn, folder: Path) -> OpenEncoder:
     """The encoder of a column, if it is the one that is meant."""
     assert column.encoder_folder is not None  # as `_encoded` chose it
     files = read_folder(folder / column.encoder_folder)
+    if files.reads != column.kind:
+        raise EncoderError(
+            f'{files.folder}: an encoder of {files.reads}s; say kind = "{files.reads}", or name one'
+            f" of {column.kind}s"
+        )
     needed = column.encoder_sha256
     if needed is not None and files.sha256 != needed:
         raise EncoderError(

@@ -30,8 +30,8 @@ name = "Three hospitals"
 # It is a number; target = { column = "progression", kind = "number" } says the same. Where it is
 # one of several classes, kind is "classes", with levels (all of them, as ["benign", "malignant"]);
 # other, the class that all other labels count as; concentration (the smaller, the surer a single
-# label makes the model; 0.01); and label_blind (whether values and variances must not depend on
-# labels; false).
+# label makes the model; 0.01); label_blind (whether values and variances must not depend on
+# labels; false); and kernels ("shared" by all classes, or "per_class").
 target = "progression"
 
 # The columns to predict it from. By default: every column that all files share.
@@ -124,9 +124,15 @@ rho = "stable"
 # precision = 0.01
 # evaluations = 10000
 
+# For how many rounds sums over rows are kept that take no part any longer; without this line,
+# always.
+# They say what parties hold of such rows; forgotten ones are no longer counted.
+# [retention]
+# rounds = 12
+
 # What is known of single columns; every key may be left out.
-# kind: "number", "category", "date", "text" (an input only with an encoder), "id" (never an input,
-#   but predictions keep it), or "target". levels: of a category, all of them.
+# kind: "number", "category", "date", "text" or "image" (inputs only with an encoder), "id" (never
+#   an input, but predictions keep it), or "target". levels: of a category, all of them.
 # unit: the collaboration's.
 # range: what values may be. Scaling then comes from it alone, and is learned from nobody. Values
 #   outside are refused, or moved to the nearer end with outside = "clip" ("refuse" is the default).
@@ -134,7 +140,7 @@ rho = "stable"
 #   { tokens = ["999"], do = "impute" }.
 # transform: "log", of positive numbers; predictions come back in units.
 # role: "input", or "ignore".
-# encoder: of text, the folder of a public encoder that makes numbers of it; needs
+# encoder: of text or images, the folder of a public encoder that makes numbers of them; needs
 #   pip install 'fairpool[encoders]'. encoder_sha256: which one; `fairpool check` prints the line.
 # [columns.bmi]
 # kind = "number"
@@ -149,14 +155,16 @@ rho = "stable"
 # encoder_sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
 
 # What a table may be at most, so that a small file cannot fill memory: columns of a file, rows of a
-# party, characters of a column's name or a level, and of a text with an encoder, how many times
-# larger than its file a Parquet table may be, and, of a column with values far from all others, how
-# many median deviations its standard deviation may be.
+# party, characters of a column's name or a level, and of a text with an encoder, bytes and pixels
+# of an image, how many times larger than its file a Parquet table may be, and, of a column with
+# values far from all others, how many median deviations its standard deviation may be.
 # [limits]
 # columns = 10000
 # rows = 100000000
 # name_length = 500
 # text_length = 100000
+# image_bytes = 20000000
+# image_pixels = 50000000
 # expansion = 500
 # spread = 100
 

@@ -147,6 +147,8 @@ class _FileTexts:
                 return f"{where}: {shown(fault.value)} is not a number{more}; {remedy}"
             case "date":
                 return f"{where}: {shown(fault.value)} is not a date{more}; {DATE_REMEDY}"
+            case "image":
+                return f"{where}: {fault.value}{more}"
             case "order":
                 return f"{where}: {ambiguous_text(fault.value)}"
             case "infinite":
@@ -289,6 +291,8 @@ def _wanted_type(fault: Fault, columns: Columns) -> str:
         return "dates"
     if fault.column in columns.numbers:
         return "numbers"
+    if fault.column in columns.images:
+        return "images or their names"
     if fault.column in columns.free_texts:
         return "text"
     if fault.column in columns.text_inputs:

@@ -19,6 +19,7 @@ KINDS = (
     "type",
     "number",
     "date",
+    "image",
     "order",
     "infinite",
     "range",
@@ -43,7 +44,8 @@ class Columns:
         levels: Of some of the inputs that are text, the only levels that are known.
         rules: What is done to the values of columns, the target's among them.
         chosen: Whether there is a configuration in which other columns can be chosen.
-        free_texts: Those of the text inputs whose texts may be anything.
+        free_texts: Those of the text inputs whose texts may be anything, images among them.
+        images: Those of them that name images, or hold them.
     """
 
     number_inputs: tuple[str, ...]
@@ -54,6 +56,7 @@ class Columns:
     rules: Mapping[str, Rules] = field(default_factory=dict)
     chosen: bool = True
     free_texts: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
 
     @property
     def target_name(self) -> str:

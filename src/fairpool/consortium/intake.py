@@ -29,6 +29,7 @@ from fairpool.consortium.surveys import (
 )
 from fairpool.consortium.tables import Batch, Place, Source
 from fairpool.consortium.tolerant_reading import read_tolerantly
+from fairpool.encoders.pictures import ANY_IMAGE, ImageLimits
 from fairpool.errors import DataError
 from fairpool.tables.arrays import LARGEST, FloatArray
 from fairpool.tables.columns import level_counts
@@ -101,6 +102,8 @@ def _look(task: _Task, piece: Piece) -> _Look:
         rules=task.columns.rules,
         longest=_longest(task),
         free_texts=task.columns.free_texts,
+        images=task.columns.images,
+        image_limits=_image_limits(task),
         expansion=None if task.limits is None else task.limits.expansion,
     )
     try:
@@ -118,10 +121,19 @@ def _longest(task: _Task) -> dict[str, int]:
     return longest | dict.fromkeys(task.columns.free_texts, task.limits.text_length)
 
 
+def _image_limits(task: _Task) -> ImageLimits:
+    return ANY_IMAGE if task.limits is None else task.limits.of_images
+
+
 def _look_tolerantly(piece: Piece, task: _Task, error: DataError) -> Survey:
     faults = Faults()
     rows = read_tolerantly(
-        piece, task.columns, faults, delivery=task.source.delivery, longest=_longest(task)
+        piece,
+        task.columns,
+        faults,
+        delivery=task.source.delivery,
+        longest=_longest(task),
+        image_limits=_image_limits(task),
     )
     seen = _look_through(rows, task)
     for unread in (*faults.of_kind("number"), *faults.of_kind("date")):
@@ -173,7 +185,7 @@ def _look_at(batch: Batch, task: _Task) -> Survey:
     levels = {}
     unknown = {}
     for name in columns.free_texts:
-        if name in there:
+        if name in there and name not in columns.images:
             _note_long_texts(faults, batch, name, limits=task.limits)
     texts = [name for name in texts if name not in columns.free_texts]
     for name in texts:

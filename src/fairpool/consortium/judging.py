@@ -171,19 +171,20 @@ def _contributions(learning: Learning, workers: Workers) -> tuple[Contribution, 
     """
     context = learning.preparation.context or nobody(learning.preparation.folder)
     contributions = contribute(learning, context, workers)
-    cautions: dict[str, Caution] = {}
     while True:
         game = _game(learning, contributions)
         dominated = dominated_batches(game, contributions, learning, workers)
         more = {}
-        for party in dominated:
-            if party not in cautions:
-                more[party] = Caution(most_batches=1)
-            elif cautions[party].may_begin and context.history.latest(party) is not None:
-                more[party] = Caution(may_begin=False)
+        for contribution in contributions:
+            batches = len(contribution.assignment.new)
+            if contribution.id not in dominated:
+                continue
+            if batches > 1:
+                more[contribution.id] = Caution(most_batches=batches // 2)
+            elif context.history.latest(contribution.id) is not None:
+                more[contribution.id] = Caution(may_begin=False)
         if not more:
             return contributions
-        cautions |= more
         contributions = contribute(learning, context, workers, cautions=more, known=contributions)
 
 

@@ -4,6 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fairpool.encoders.pictures import MOST_BYTES, MOST_PIXELS, ImageLimits
+
 Count = Annotated[int, Field(ge=1)]
 Factor = Annotated[float, Field(ge=1, strict=False)]
 
@@ -16,6 +18,8 @@ class Limits(BaseModel):
         rows: Of a party, or of public or test data.
         name_length: Characters of a column's name, and of a level.
         text_length: Characters of a free text, which an encoder reads.
+        image_bytes: Of an image, as it comes.
+        image_pixels: Of an image, once it is decoded.
         expansion: How many times larger than its file the table of a Parquet file may be; only
             tables of more than `SMALL_TABLE` bytes are judged.
         spread: How many median deviations the standard deviation of a column may be, where it has
@@ -28,8 +32,15 @@ class Limits(BaseModel):
     rows: Count = 100_000_000
     name_length: Count = 500
     text_length: Count = 100_000
+    image_bytes: Annotated[int, Field(ge=1, le=MOST_BYTES)] = 20_000_000
+    image_pixels: Annotated[int, Field(ge=1, le=MOST_PIXELS)] = 50_000_000
     expansion: Factor = 500.0
     spread: Factor = 100.0
+
+    @property
+    def of_images(self) -> ImageLimits:
+        """What an image may be at most."""
+        return ImageLimits(size=self.image_bytes, pixels=self.image_pixels)
 
 
 SMALL_TABLE = 1 << 28

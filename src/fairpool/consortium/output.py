@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from fairpool import __about__
 from fairpool.coalitions import members
-from fairpool.columns import CategoryColumn, TextColumn
+from fairpool.columns import CategoryColumn, EncodedColumn
 from fairpool.columns.filling import indicator
 from fairpool.consortium.configuration import FILE_NAME
 from fairpool.consortium.judging import LeftOut
@@ -35,7 +35,9 @@ from fairpool.report.letter import Letter, RefusalLetter, render_letter, render_
 from fairpool.report.prediction import as_json, uncheckable_as_json
 from fairpool.report.report import Context, render_report
 from fairpool.report.rounds import RoundWords
+from fairpool.report.scores import class_sentence
 from fairpool.report.treatment import Treatment
+from fairpool.rounds import PartyChange
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import ClassTarget
 
@@ -127,6 +129,7 @@ def _operator_files(run: Run) -> dict[str, bytes]:
         evidence=run.evidence,
         left_out=tuple(one.evidence for one in run.left_out),
         shares=_shares(run),
+        since=None if run.since is None else run.since.changes,
     )
     result = json.dumps(result_of(run), indent=1, ensure_ascii=False, allow_nan=False)
     texts = {
@@ -140,13 +143,19 @@ def _operator_files(run: Run) -> dict[str, bytes]:
 
 
 def _hashes_of_inputs(run: Run) -> str:
-    """The SHA-256 of every file that was looked at, in the format of sha256sum."""
+    """The SHA-256 of every table that was looked at, in the format of sha256sum.
+
+    Of the images that a table names there is one hash together, in a line that sha256sum skips.
+    """
     # No name has a line break, which would begin a line of its own: see `Source.find`.
     lines = []
     for survey in (*run.preparation.surveys, *(one.survey for one in run.left_out)):
         for file in survey.source.files:
             path = os.path.relpath(file, run.preparation.folder)
-            lines.append(f"{survey.contents[file].sha256}  {path}\n")
+            content = survey.contents[file]
+            lines.append(f"{content.sha256}  {path}\n")
+            if content.images:
+                lines.append(f"# {content.images} of the images that {path} names\n")
     return "".join(lines)
 
 
@@ -187,9 +196,19 @@ def _party_files(run: Run, i: int, head: str | None) -> dict[str, bytes]:
         against_alone=run.against_alone[i],
         uncheckable=run.uncheckable[i],
         evidence=run.evidence.parties[i],
+        since=_change_of(run, i),
+        scores=_about_test_rows(run, i),
     )
     page = render_letter(run.collaboration, i, letter)
     return {**files, "letter.html": page.encode()}
+
+
+def _change_of(run: Run, i: int) -> PartyChange | None:
+    """What changed for party i since the last round, where that can be told."""
+    if run.since is None or run.since.changes is None:
+        return None
+    change = run.since.changes.of(run.contributions[i].id)
+    return change if change is not None and change.before is not None else None
 
 
 def refuse_release(run: Run) -> None:
@@ -218,11 +237,18 @@ def _round_words(run: Run, i: int, head: str | None) -> RoundWords:
     return RoundWords(
         number=1 if context is None else context.number,
         head=head or "",
-        received=run.received[i] if run.received else None,
+        received=run.collaboration.received[i] if run.collaboration.received else None,
         total=run.collaboration.game.total,
         waiting=run.contributions[i].assignment.waiting,
         left=run.contributions[i].assignment.withdrawn,
     )
+
+
+def _about_test_rows(run: Run, i: int) -> str:
+    """What party i's letter says of test rows that are classes; nothing of numbers."""
+    if run.scores is None or run.scores.classes is None:
+        return ""
+    return class_sentence(run.scores, i)
 
 
 def reveals(run: Run, i: int) -> tuple[str, ...]:
@@ -300,17 +326,16 @@ def _about_columns(preparation: Preparation) -> list[str]:
     """What encodings tell besides levels: declared ranges, and values that somebody lacks."""
     encoding = preparation.encoding
     ranges = [f'"{name}"' for name, rules in encoding.rules.items() if rules.bounds is not None]
-    texts = [column for column in encoding.columns if isinstance(column, TextColumn)]
-    lacking_texts = [f'"{column.name}"' for column in texts if column.indicates]
+    encoded = [column for column in encoding.columns if isinstance(column, EncodedColumn)]
     indicated = [
         f'"{column.name}"'
         for column in encoding.columns
-        if column not in texts and indicator(column.name) in column.features
+        if column not in encoded and indicator(column.name) in column.features
     ]
     sentences = [
         f'It reads "{column.name}" through {column.pin}, which is public and learned nothing from'
         " anybody's rows. The file does not contain it: you need it to predict."
-        for column in texts
+        for column in encoded
     ]
     if ranges:
         sentences.append(
@@ -322,9 +347,19 @@ def _about_columns(preparation: Preparation) -> list[str]:
             f"It tells that somebody lacks values of {', '.join(indicated)}, and what they are"
             " taken to be: the median or the most frequent level of all parties' rows, rounded."
         )
-    if lacking_texts and preparation.public is None:
-        sentences.append(f"It tells that somebody lacks texts of {', '.join(lacking_texts)}.")
+    if preparation.public is None:
+        sentences += _about_lacking(encoded)
     return sentences
+
+
+def _about_lacking(encoded: Sequence[EncodedColumn]) -> Iterator[str]:
+    """What it tells that somebody lacks texts or images."""
+    lacking: dict[str, list[str]] = {}
+    for column in encoded:
+        if column.indicates:
+            lacking.setdefault(f"{column.kind}s", []).append(f'"{column.name}"')
+    for what, names in lacking.items():
+        yield f"It tells that somebody lacks {what} of {', '.join(names)}."
 
 
 def _learned(run: Run, disclosure: Disclosure) -> str:
@@ -440,9 +475,9 @@ def result_of(run: Run) -> dict[str, Any]:
         if run.collaboration.kept is not None:
             party["kept"] = float(run.collaboration.kept[i])
         party["rows_waiting"] = run.contributions[i].assignment.waiting
-        if run.received:
-            party["holds"] = run.received[i].holds
-            party["sent"] = run.received[i].sent
+        if run.collaboration.received:
+            party["holds"] = run.collaboration.received[i].holds
+            party["sent"] = run.collaboration.received[i].sent
     return {
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,
@@ -461,7 +496,17 @@ def result_of(run: Run) -> dict[str, Any]:
             **run.built.settings,
         },
         "test": _scores(run),
+        "since": _since(run),
     }
+
+
+def _since(run: Run) -> dict[str, Any] | None:
+    """What changed since the last round, or why that cannot be told."""
+    if run.since is None:
+        return None
+    if run.since.changes is None:
+        return {"comparable": False, "reason": run.since.reason}
+    return run.since.changes.to_dict()
 
 
 def _values_csv(run: Run) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
+from fairpool.columns.rules import is_image_type
 from fairpool.consortium.limits import SMALL_TABLE, Limits, beyond
 from fairpool.consortium.tables import Source, first_line, is_parquet
 from fairpool.errors import DataError
@@ -74,6 +75,13 @@ def unfit_columns(schema: pa.Schema, types: dict[str, pa.DataType]) -> dict[str,
     return unfit
 
 
+def is_text_type(kind: pa.DataType) -> bool:
+    """Whether a column of a Parquet file has texts."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def _fits(own: pa.DataType, wanted: pa.DataType) -> bool:
     if wanted == pa.float64():
         return bool(
@@ -86,12 +94,9 @@ def _fits(own: pa.DataType, wanted: pa.DataType) -> bool:
     if wanted == pa.date32():
         if pa.types.is_dictionary(own):
             own = own.value_type
-        return bool(
-            is_date_type(own)
-            or pa.types.is_string(own)
-            or pa.types.is_large_string(own)
-            or pa.types.is_null(own)
-        )
+        return bool(is_date_type(own) or is_text_type(own) or pa.types.is_null(own))
+    if wanted == pa.large_binary():
+        return is_image_type(own) or is_text_type(own) or bool(pa.types.is_null(own))
     if pa.types.is_fixed_size_binary(own):
         # A long one that is stored once could fill memory before anybody looks at it.
         return bool(own.byte_width <= LONGEST_FIXED_TEXT)

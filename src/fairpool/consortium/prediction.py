@@ -3,13 +3,15 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairpool.columns import CategoryColumn, TextColumn
+from fairpool.columns import CategoryColumn, EncodedColumn
 from fairpool.compute.workers import Progress, Workers, no_progress
 from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.fault_texts import fault_problems
@@ -39,7 +41,7 @@ Value = float | str | None
 REFUSED = ("unreadable", "lacking", "encoding", "width", "type", "order")
 """Faults of a table after which nothing of it can be predicted; all others are of single rows."""
 
-OF_ROWS = ("number", "date")
+OF_ROWS = ("number", "date", "image")
 """Faults of single rows that only a tolerant reading gets past."""
 
 
@@ -73,6 +75,8 @@ class _RowFaults(Faults):
         super().note(fault)
         if fault.kind in OF_ROWS:
             reason = f"{fault.column}: {shown(fault.value)} is not a {fault.kind}"
+            if fault.kind == "image":
+                reason = f"{fault.column}: {fault.value}"
             self.of_rows.setdefault(fault.first.row, {})[fault.column] = reason
 
 
@@ -95,7 +99,7 @@ def predict_file(
         progress: Called as rows are done.
         as_agreed: Whether the table has the collaboration's names and units, as a plain file;
             otherwise it comes as the party's own tables did.
-        encoders: Where the encoders of texts are, if the model needs some; None: beside the reward.
+        encoders: Where the encoders that the model needs are; None: beside the reward.
     """
     reward = load_reward(reward_file)
     if reward.encoding is None:
@@ -153,7 +157,7 @@ def _rows_of(
     is_usable[list(reasons)] = False
     # What overflows is refused below, in words.
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, variance = reward.predict(encoding.encode(columns)[is_usable])
+        mean, variance = reward.predict(encoding.encode(columns.filter(pa.array(is_usable))))
         predictions = encoding.target.predictions(mean, variance)
     _refuse_not_finite(predictions, batch, np.flatnonzero(is_usable))
     names = [columns[name].to_pylist() for name in ids]
@@ -175,8 +179,8 @@ def _batches(
     piece = Piece(file=file)
     seen = looked_at.survey
     delivery = seen.source.delivery
-    unread_values = [*seen.faults.of_kind("number"), *seen.faults.of_kind("date")]
-    if any(fault.first.file == file for fault in unread_values):
+    unread_values = [seen.faults.of_kind(kind) for kind in OF_ROWS]
+    if any(fault.first.file == file for fault in chain.from_iterable(unread_values)):
         yield from read_tolerantly(piece, looked_at.columns, unread, delivery=delivery)
         return
     reading = Reading(
@@ -184,6 +188,7 @@ def _batches(
         numbers=encoding.numbers,
         texts=(*encoding.categories, *looked_at.ids),
         dates=encoding.dates,
+        images=encoding.images,
         delivery=delivery,
         rules=encoding.rules,
     )
@@ -281,6 +286,7 @@ def look_at_data(
         rules=encoding.rules,
         chosen=False,
         free_texts=encoding.free_texts,
+        images=encoding.images,
     )
     seen = survey(source, columns, Workers(progress=progress))
     # Rows without a prediction do no harm; rows that a model learns from must be right.
@@ -380,14 +386,15 @@ def _encoders_in_words(encoding: TableEncoding | None) -> dict[str, str]:
     needed = [
         f'"{column.name}" by {column.pin}, {column.pin.dimensions} number(s) each'
         for column in columns
-        if isinstance(column, TextColumn)
+        if isinstance(column, EncodedColumn)
     ]
     return {"encoders": "; ".join(needed)} if needed else {}
 
 
 def _model_in_words(model: Model) -> str:
     if isinstance(model, Classifier):
-        return f"{kind_of(model.base).title}, for each of {model.label_sets} classes"
+        words = f"{kind_of(model.base).title}, for each of {model.label_sets} classes"
+        return words if model.shared else f"{words}, with a prior of its own"
     return kind_of(model).title
 
 

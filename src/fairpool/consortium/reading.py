@@ -14,7 +14,8 @@ A run reads the head of every file, for the names of its columns, and then whole
 So there are four readings for a model with weights, three of parties that are small enough to be
 kept where `share_inputs` is set, and two for an exact Gaussian process; public and test data are
 read twice. Every reading hashes its file, and must find what the first one found (see `contents`);
-a CSV file is never read for its hash alone.
+a CSV file is never read for its hash alone. Images that a table names are opened, and hashed, by
+every reading; they are decoded by the first, and by the first that makes numbers of them.
 Where near copies are found, the files of their parties are read once more, to see what was altered.
 (Beside that, the text of a problem or an outlier reads a CSV file up to the line that it names, and
 where dates may be written in two orders, a reading looks ahead for one that tells.)
@@ -33,15 +34,18 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
 from fairpool.columns import Rules
+from fairpool.columns.rules import is_image_type
 from fairpool.consortium.contents import FileState, Passage
 from fairpool.consortium.date_forms import DateForms, ambiguous_text
 from fairpool.consortium.decoding import decoded, is_plain_text
 from fairpool.consortium.hashing_stream import HashingStream
-from fairpool.consortium.parquet_heads import row_groups, unfit_columns
+from fairpool.consortium.image_files import IMAGE_ROWS, ImageFiles
+from fairpool.consortium.parquet_heads import is_text_type, row_groups, unfit_columns
 from fairpool.consortium.sheet_columns import SheetColumns
 from fairpool.consortium.tables import Batch, Place, first_line, is_parquet, is_workbook
 from fairpool.consortium.wanted import MisfitError, Wanted, rules_as_delivered, without_tokens
 from fairpool.consortium.workbooks import sheet_of
+from fairpool.encoders.pictures import ImageLimits
 from fairpool.encoding import TableEncoding
 from fairpool.encoding import without_tokens as without_column_tokens
 from fairpool.errors import DataError
@@ -133,6 +137,9 @@ class Reading:
         longest: Of some columns, texts of a Parquet file with more characters than this are
             refused before they fill memory: stored once, one may stand in millions of rows.
         free_texts: Those of the texts that an encoder reads.
+        images: Those of the texts that name images or, in Parquet files, hold them; batches have
+            their bytes.
+        image_limits: What these may be at most; None: they were looked at before.
         expansion: How many times larger than its packed file a text may be; None: any.
     """
 
@@ -146,10 +153,13 @@ class Reading:
     rules: Mapping[str, Rules] = field(default_factory=dict)
     longest: Mapping[str, int] = field(default_factory=dict)
     free_texts: Sequence[str] = ()
+    images: Sequence[str] = ()
+    image_limits: ImageLimits | None = None
     expansion: float | None = None
     _rows: int = field(default=0, init=False)
     _sha256: str | None = field(default=None, init=False)
     _states: set[FileState] = field(default_factory=set, init=False)
+    _image_files: ImageFiles = field(default_factory=ImageFiles, init=False)
 
     @classmethod
     def labelled(
@@ -168,19 +178,35 @@ class Reading:
             numbers=encoding.labelled_numbers,
             texts=encoding.labelled_texts,
             dates=encoding.dates,
+            images=encoding.images,
             rules=encoding.rules,
             delivery=delivery,
             threads=threads,
         )
 
     def __iter__(self) -> Iterator[Batch]:
+        if not self.images:
+            yield from self.unopened()
+            return
+        self._image_files = ImageFiles(columns=self.images, limits=self.image_limits)
+        yield from self._image_files.opened(self.unopened(), self._refuse_image)
+
+    def _refuse_image(self, batch: Batch, row: int, column: str, problem: str) -> None:
+        where = f"{batch.place(row)}, {self.delivery.described(column)}"
+        raise DataError(f"{where}: {problem}")
+
+    def unopened(self) -> Iterator[Batch]:
+        """The batches with images as the file has them: named, or held in Parquet's ways."""
         wanted = Wanted(
             numbers=tuple(self.numbers),
             texts=tuple(self.texts),
             dates=tuple(self.dates),
+            images=tuple(self.images),
             delivery=self.delivery,
         )
         most = max(1, min(BATCH_ROWS, BATCH_VALUES // max(len(wanted.names), 1)))
+        if self.images and is_parquet(self.piece.file):
+            most = IMAGE_ROWS
         rules = rules_as_delivered(self.rules, self.delivery)
         if is_workbook(self.piece.file):
             yield from self._sheet(wanted, most, rules)
@@ -205,6 +231,7 @@ class Reading:
             rows=self._rows,
             sha256=self._sha256,
             states=frozenset(self._states),
+            images=self._image_files.digest,
         )
 
     def _tables(self, wanted: Wanted, most: int) -> Iterator[pa.Table]:
@@ -374,7 +401,7 @@ class Reading:
         # repeated in every row.
         texts = []
         for header, kind in types.items():
-            is_text = kind == pa.date32() and is_text_type(schema.field(header).type)
+            is_text = kind != pa.float64() and is_text_type(schema.field(header).type)
             if is_text or kind == pa.string():
                 texts.append(header)
         reader = pa_parquet.ParquetFile(
@@ -395,7 +422,9 @@ class Reading:
                     self._refuse_texts(batch.column(header), names[header])
                     kind = pa.string()
                 column = table[header]
-                if kind != pa.date32():
+                if kind == pa.large_binary() and not is_image_type(column.type):
+                    kind = pa.string()
+                if kind not in (pa.date32(), pa.large_binary()):
                     column = _cast(column, kind)
                 columns[header] = without_tokens(column, self.delivery.dialect.missing)
             if columns:
@@ -442,13 +471,6 @@ def free_text_remedy(*, is_target: bool) -> str:
     """What to do about a text that is too long."""
     instead = "predict another column" if is_target else "leave it out of features"
     return f"is it free text? {instead}, or raise name_length in [limits]"
-
-
-def is_text_type(kind: pa.DataType) -> bool:
-    """Whether a column of a Parquet file has texts."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _is_utf8(text: bytes | None) -> bool:

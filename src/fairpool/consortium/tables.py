@@ -5,7 +5,7 @@ import csv
 import glob
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
@@ -223,6 +223,16 @@ class Batch:
         if self.places:
             return np.array([place.row for place in self.places])
         return np.arange(self.first, self.first + self.columns.num_rows)
+
+    def parts(self, most: int) -> "Iterator[Batch]":
+        """The same rows in batches of no more than so many."""
+        for start in range(0, self.columns.num_rows, most):
+            yield replace(
+                self,
+                first=self.first + start,
+                columns=self.columns.slice(start, most),
+                places=self.places[start : start + most],
+            )
 
     def place(self, row: int) -> Place:
         """Where a row of the batch (from 0) is."""

@@ -16,6 +16,7 @@ import pyarrow.parquet as pa_parquet
 
 from fairpool.consortium.date_forms import DateForms
 from fairpool.consortium.faults import Columns, Fault, Faults
+from fairpool.consortium.image_files import ImageFiles
 from fairpool.consortium.parquet_heads import unfit_columns
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.sheet_columns import SheetColumns, Unread
@@ -30,6 +31,7 @@ from fairpool.consortium.tables import (
 )
 from fairpool.consortium.wanted import Wanted, constant_value, converted, rules_as_delivered
 from fairpool.consortium.workbooks import sheet_of
+from fairpool.encoders.pictures import ANY_IMAGE, ImageLimits
 from fairpool.encoding import without_tokens
 from fairpool.errors import DataError
 from fairpool.tables.dates import days_in
@@ -49,11 +51,13 @@ def read_tolerantly(
     *,
     delivery: Delivery = AS_AGREED,
     longest: Mapping[str, int] | None = None,
+    image_limits: ImageLimits = ANY_IMAGE,
 ) -> Iterator[Batch]:
     """The rows of a piece that `Reading` refuses, as far as they can be read.
 
     Columns that are not there, or of another type, are not in the batches. A value that is not a
-    number is 0 there, so that it counts neither as missing nor as infinite.
+    number is 0 there, so that it counts neither as missing nor as infinite; an image that cannot be
+    used is `image_files.NO_IMAGE`.
 
     Args:
         piece: A CSV file, or row groups of a Parquet file.
@@ -61,7 +65,28 @@ def read_tolerantly(
         faults: Takes what could not be read.
         delivery: How the file comes.
         longest: See `Reading`.
+        image_limits: What images may be at most.
     """
+    batches = _without_tokens(piece, columns, faults, delivery=delivery, longest=longest)
+    if not columns.images:
+        yield from batches
+        return
+
+    def note(batch: Batch, row: int, column: str, problem: str) -> None:
+        faults.note(Fault(kind="image", column=column, first=batch.place(row), value=problem))
+
+    images = ImageFiles(columns=columns.images, limits=image_limits)
+    yield from images.opened(batches, note)
+
+
+def _without_tokens(
+    piece: Piece,
+    columns: Columns,
+    faults: Faults,
+    *,
+    delivery: Delivery,
+    longest: Mapping[str, int] | None,
+) -> Iterator[Batch]:
     rules = rules_as_delivered(columns.rules, delivery)
     for batch in _read(piece, columns, faults, delivery=delivery, longest=longest):
         yield replace(batch, columns=without_tokens(batch.columns, rules))
@@ -82,7 +107,7 @@ def _read(
         reading.longest = longest or {}
         reading.free_texts = columns.free_texts
         try:
-            yield from reading
+            yield from reading.unopened()
         except DataError as error:
             beginning = Place(piece.file, piece.first)
             faults.note(Fault(kind="unreadable", first=beginning, value=str(error)))
@@ -95,7 +120,11 @@ def _read(
 def wanted_of(columns: Columns, delivery: Delivery) -> Wanted:
     """What is wanted of a file that comes in this way."""
     return Wanted(
-        numbers=columns.numbers, texts=columns.texts, dates=columns.dates, delivery=delivery
+        numbers=columns.numbers,
+        texts=columns.texts,
+        dates=columns.dates,
+        images=columns.images,
+        delivery=delivery,
     )
 
 
@@ -120,6 +149,7 @@ def _read_parquet(piece: Piece, wanted: Wanted, faults: Faults) -> Reading:
         numbers=part.numbers,
         texts=part.texts,
         dates=part.dates,
+        images=part.images,
         delivery=part.delivery,
     )
 

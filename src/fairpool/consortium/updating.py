@@ -50,7 +50,7 @@ def update_file(
         add: Whether the table has new rows alone, to be added to those before.
         corrected: Whether rows were corrected or left out.
         as_agreed: Whether the table has the collaboration's names and units instead of the party's.
-        encoders: Where the encoders of texts are, if the model needs some; None: beside the reward.
+        encoders: Where the encoders that the model needs are; None: beside the reward.
         progress: Called as rows are done.
     """
     before = load_reward(reward_file)

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fairpool.columns import Rules
+from fairpool.columns.rules import is_image_type
 from fairpool.consortium.date_forms import DateForms, misfit_text
 from fairpool.errors import DataError, shown
 from fairpool.tables.dates import FORMS, days_in, days_of_type, is_date_type, narrowed
@@ -46,12 +47,14 @@ class Wanted:
         numbers: The columns to be read as float64.
         texts: The columns to be read as strings.
         dates: The columns to be read as days since 1970-01-01; they may be among the numbers.
+        images: Those of the texts that name images or, in Parquet files, hold them.
         delivery: How the file comes.
     """
 
     numbers: tuple[str, ...]
     texts: tuple[str, ...]
     dates: tuple[str, ...]
+    images: tuple[str, ...] = ()
     delivery: Delivery
 
     @cached_property
@@ -99,6 +102,8 @@ class Wanted:
             types[column.header] = self.types[column.name]
             if column.name in dates:
                 types[column.header] = pa.date32()
+            elif column.name in self.images:
+                types[column.header] = pa.large_binary()
         return types
 
     def of(self, names: Collection[str]) -> "Wanted":
@@ -108,6 +113,7 @@ class Wanted:
             numbers=tuple(filter(names.__contains__, self.numbers)),
             texts=tuple(filter(names.__contains__, self.texts)),
             dates=tuple(filter(names.__contains__, self.dates)),
+            images=tuple(filter(names.__contains__, self.images)),
         )
 
     @property
@@ -148,6 +154,8 @@ class Wanted:
                 columns[name] = _days(own[column.header], name, forms)
             elif kind == pa.float64():
                 columns[name] = self._numbers(own[column.header], column)
+            elif is_image_type(own[column.header].type):
+                columns[name] = own[column.header]
             else:
                 columns[name] = own[column.header].cast(pa.string())
         return pa.table(columns)

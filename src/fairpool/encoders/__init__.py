@@ -1,11 +1,12 @@
-"""Frozen, public encoders: how a text becomes numbers, by weights that nobody here learns.
+"""Frozen, public encoders: how a text or an image becomes numbers, by weights learned elsewhere.
 
 An encoder is a folder that all parties have, known by the hash of its files:
 
 | files | encoder |
 |---|---|
 | `model.safetensors`, `tokenizer.json`, mostly `config.json` | static embeddings, as model2vec |
-| `model.onnx`, `tokenizer.json` | a network in ONNX's format |
+| `model.onnx`, `tokenizer.json` | a network in ONNX's format that reads texts |
+| `model.onnx`, `preprocessor_config.json` | one that reads images |
 
 Nothing is downloaded, no code of the folder is run, and no pickle is opened.
 """

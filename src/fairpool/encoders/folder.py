@@ -6,13 +6,15 @@ in it (the cache of a download tool is full of links).
 """
 
 import hashlib
+import json
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from fairpool.errors import EncoderError
+from fairpool.compute.files import NotPlainError, plain_content
+from fairpool.errors import EncoderError, cut, shown
 
 STATIC, ONNX = "static", "onnx"
 WEIGHTS = {STATIC: "model.safetensors", ONNX: "model.onnx"}
@@ -20,12 +22,18 @@ WEIGHTS = {STATIC: "model.safetensors", ONNX: "model.onnx"}
 
 TOKENIZER = "tokenizer.json"
 SETTINGS = "config.json"
+PREPROCESSOR = "preprocessor_config.json"
+"""What is done to an image before a network sees it; an encoder of texts has a tokenizer."""
+
+TEXT, IMAGE = "text", "image"
+"""What an encoder reads."""
 
 MOST_BYTES = {
     "model.safetensors": 1 << 30,
     "model.onnx": 1 << 30,
     TOKENIZER: 1 << 26,
     SETTINGS: 1 << 20,
+    PREPROCESSOR: 1 << 20,
 }
 """Of each file. Static embeddings of half a million words take half of that."""
 
@@ -43,6 +51,22 @@ class EncoderFiles:
     folder: Path
     format: str
     contents: Mapping[str, bytes] = field(repr=False)
+
+    @property
+    def reads(self) -> str:
+        """What it makes numbers of: "text" or "image"."""
+        return IMAGE if PREPROCESSOR in self.contents else TEXT
+
+    def settings(self, name: str) -> dict[str, Any]:
+        """What one of its files says, in JSON."""
+        where = self.folder / name
+        try:
+            settings = json.loads(self.contents[name])
+        except (ValueError, RecursionError) as error:
+            raise EncoderError(f"{where}: not JSON ({cut(str(error))})") from None
+        if not isinstance(settings, dict):
+            raise EncoderError(f"{where}: {shown(settings)} is not a JSON object")
+        return settings
 
     @property
     def sha256(self) -> str:
@@ -69,11 +93,20 @@ def read_folder(folder: Path) -> EncoderFiles:
     formats = [name for name, weights in WEIGHTS.items() if (folder / weights).exists()]
     either = " or ".join(WEIGHTS.values())
     if not formats:
-        raise EncoderError(f"{folder}: no encoder; it needs {either}, and {TOKENIZER}")
+        raise EncoderError(
+            f"{folder}: no encoder; it needs {either}, and {TOKENIZER} (of images {PREPROCESSOR})"
+        )
     if len(formats) > 1:
         raise EncoderError(f"{folder}: it holds two encoders; leave out {either}")
     (found,) = formats
     names = [WEIGHTS[found], TOKENIZER]
+    if found == ONNX and (folder / PREPROCESSOR).exists():
+        if (folder / TOKENIZER).exists():
+            raise EncoderError(
+                f"{folder}: it holds {TOKENIZER}, as an encoder of texts does, and {PREPROCESSOR},"
+                " as one of images does; leave out the one that is not meant"
+            )
+        names = [WEIGHTS[found], PREPROCESSOR]
     if found == STATIC and (folder / SETTINGS).exists():
         names.append(SETTINGS)
     contents = {name: _read(folder / name) for name in names}
@@ -84,12 +117,9 @@ def _read(file: Path) -> bytes:
     """A plain file's content, of bounded size."""
     most = MOST_BYTES[file.name]
     try:
-        # Without waiting: a pipe would keep its reader forever.
-        descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with open(descriptor, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise EncoderError(f"{file}: not a plain file; give the encoder's own")
-            content = stream.read(most + 1)
+        content = plain_content(file, most)
+    except NotPlainError:
+        raise EncoderError(f"{file}: not a plain file; give the encoder's own") from None
     except FileNotFoundError:
         raise EncoderError(f"{file}: there is no such file; the encoder needs it") from None
     except OSError as error:

@@ -1,21 +1,25 @@
-"""A network in ONNX's format: a text is the network's own embedding, or the mean over its tokens.
+"""A network that reads texts: a text is its own embedding of it, or the mean over its tokens.
 
-Texts go in one by one, and one thread computes: what a text becomes depends on nothing else than
-the text, to the last bit. In a batch, padding and other texts would change the last digits.
+Texts go in one by one: what a text becomes depends on nothing else than the text, to the last bit.
+In a batch, padding and other texts would change the last digits.
 """
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairpool.encoders.folder import EncoderFiles
-from fairpool.encoders.pin import MOST_DIMENSIONS
-from fairpool.encoders.tokens import Tokens, missing_extra
+from fairpool.encoders.onnx_session import (
+    REMEMBERED_BYTES,
+    answer_of,
+    names_of,
+    refuse_dimensions,
+    session_of,
+)
+from fairpool.encoders.tokens import Tokens
 from fairpool.errors import EncoderError, cut, few
 from fairpool.tables.arrays import FloatArray
 
@@ -25,18 +29,6 @@ INPUTS = (IDS, "attention_mask", "token_type_ids")
 
 POOLED = "sentence_embedding"
 """Of several outputs, the one that is wanted; otherwise the first."""
-
-SILENT = 4
-
-REMEMBERED_BYTES = 1 << 27
-"""So much memory is spent on what the last texts became."""
-
-ELSEWHERE = re.compile(rb"(?:\x08|\x88\x80*\x00)location")
-"""How a tensor says that its numbers lie in another file: the key "location", behind its length.
-
-No conforming file can say it otherwise. onnxruntime would look for that file in the folder in which
-the program happens to run.
-"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,8 +56,8 @@ class OnnxNetwork:
         """The encoder with these files, tried on a word."""
         where = str(files.folder / "model.onnx")
         tokens = Tokens.of(files)
-        session = _session(files.contents["model.onnx"], where)
-        inputs = _names(session.get_inputs(), where)
+        session = session_of(files.contents["model.onnx"], where)
+        inputs = names_of(session.get_inputs(), where)
         strange = [name for name in inputs if name not in INPUTS]
         if strange or IDS not in inputs:
             asked = few([cut(name) for name in inputs]) or "nothing"
@@ -73,7 +65,7 @@ class OnnxNetwork:
                 f"{where}: it asks for {asked}; an encoder of texts asks for {', '.join(INPUTS)} or"
                 " some of them"
             )
-        outputs = _names(session.get_outputs(), where)
+        outputs = names_of(session.get_outputs(), where)
         output = POOLED if POOLED in outputs else outputs[0]
         network = cls(
             tokens=tokens,
@@ -84,11 +76,7 @@ class OnnxNetwork:
             where=where,
         )
         dimensions = len(network.of_tokens([0]))
-        if not 1 <= dimensions <= MOST_DIMENSIONS:
-            raise EncoderError(
-                f"{where}: it makes {dimensions} numbers of a text; 1 to {MOST_DIMENSIONS} are"
-                " allowed"
-            )
+        refuse_dimensions(dimensions, of="text", where=where)
         return replace(network, dimensions=dimensions)
 
     def embed(self, text: str) -> FloatArray:
@@ -116,68 +104,5 @@ class OnnxNetwork:
         """What the network makes of some tokens."""
         row = np.array([ids], dtype=np.int64)
         fed = {IDS: row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
-        asked = {name: fed[name] for name in self.inputs}
-        try:
-            (found,) = self.session.run([self.output], asked)
-        except Exception as error:
-            what = cut(_first_line(error))
-            raise EncoderError(f"{self.where}: the network fails on a text ({what})") from None
-        return _pooled(np.asarray(found), self.where)
-
-
-def _session(content: bytes, where: str) -> Any:
-    """A session of one thread; weights in other files, which no hash pins, are refused.
-
-    Operators that are not ONNX's own would need a library, and none is loaded.
-    """
-    try:
-        import onnxruntime
-    except ImportError:
-        raise missing_extra(f"the encoder {where}", "onnxruntime") from None
-    if ELSEWHERE.search(content):
-        raise EncoderError(
-            f"{where}: some of its weights lie in another file, which no hash would pin; export it"
-            " as a single file"
-        )
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = SILENT
-    try:
-        return onnxruntime.InferenceSession(
-            content,
-            options,
-            providers=["CPUExecutionProvider"],
-            enable_fallback=0,  # with it, errors are printed
-        )
-    except Exception as error:  # its errors have no common class
-        what = cut(_first_line(error))
-        raise EncoderError(f"{where}: not a network that can be used ({what})") from None
-
-
-def _names(entries: Sequence[Any], where: str) -> tuple[str, ...]:
-    """What inputs or outputs are called."""
-    try:
-        return tuple(entry.name for entry in entries)
-    except UnicodeDecodeError:
-        raise EncoderError(f"{where}: an input or output has a name that is no text") from None
-
-
-def _pooled(found: NDArray[Any], where: str) -> FloatArray:
-    """The embedding of one text [d]: as it is, or the mean over tokens."""
-    is_number = np.issubdtype(found.dtype, np.floating)
-    if not is_number or found.ndim not in (2, 3) or len(found) != 1:
-        raise EncoderError(
-            f"{where}: it gives {found.dtype} of shape {found.shape} for one text; it must give"
-            " (1, d) or (1, tokens, d) floating numbers"
-        )
-    vectors = found[0].astype(np.float64)
-    if found.ndim == 3:
-        vectors = vectors.mean(axis=0)
-    if not np.isfinite(vectors).all():
-        raise EncoderError(f"{where}: it gives values that are not finite; take another encoder")
-    return np.asarray(vectors)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0]
+        wanted = {name: fed[name] for name in self.inputs}
+        return answer_of(self.session, self.output, wanted, of="text", where=self.where)

@@ -5,15 +5,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from fairpool.encoders.folder import STATIC, EncoderFiles, read_folder
+from fairpool.encoders.folder import IMAGE, STATIC, EncoderFiles, read_folder
+from fairpool.encoders.image_network import ImageNetwork
 from fairpool.encoders.onnx_network import OnnxNetwork
 from fairpool.encoders.pin import EncoderPin
 from fairpool.encoders.static import StaticEmbeddings
-from fairpool.encoders.tokens import Tokens
 from fairpool.errors import EncoderError
 from fairpool.tables.arrays import FloatArray
 
@@ -22,20 +22,15 @@ MOST_OPEN = 4
 
 
 class Encoder(Protocol):
-    """What a format gives: see `StaticEmbeddings` and `OnnxNetwork`."""
-
-    @property
-    def tokens(self) -> Tokens:
-        """How a text becomes tokens."""
-        ...  # pragma: no cover
+    """What a format gives: see `StaticEmbeddings`, `OnnxNetwork` and `ImageNetwork`."""
 
     @property
     def dimensions(self) -> int:
-        """How many numbers it makes of a text."""
+        """How many numbers it makes of a text or an image."""
         ...  # pragma: no cover
 
-    def embed(self, text: str) -> FloatArray:
-        """What it makes of a text [d]."""
+    def embed(self, value: Any, /) -> FloatArray:
+        """What it makes of a text, or of an image's bytes [d]."""
         ...  # pragma: no cover
 
 
@@ -51,17 +46,20 @@ class OpenEncoder:
     folder: Path
     pin: EncoderPin
 
-    def embed(self, texts: Sequence[str]) -> FloatArray:
-        """Each text as a vector [m, d] of length sqrt(d), or zero where the encoder knows nothing.
+    def embed(self, values: Sequence[str] | Sequence[bytes]) -> FloatArray:
+        """Each text or image as a vector [m, d] of length sqrt(d), or zero if nothing is known.
 
         So a feature is 1 in quadratic mean over the d of a text, as standardised numbers are over
         rows, and nothing has to be learned from anybody's texts. What a text becomes depends on
         that text alone.
+
+        Args:
+            values: Texts, or images' bytes, as the encoder reads them.
         """
         encoder = _loaded(self.folder, self.pin)
-        vectors = np.zeros((len(texts), self.pin.dimensions))
-        for k, text in enumerate(texts):
-            vectors[k] = encoder.embed(text)
+        vectors = np.zeros((len(values), self.pin.dimensions))
+        for k, value in enumerate(values):
+            vectors[k] = encoder.embed(value)
         lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
         scale = np.sqrt(self.pin.dimensions)
         lengths[lengths == 0] = 1.0
@@ -69,7 +67,9 @@ class OpenEncoder:
 
     def words(self, share: FloatArray) -> list[str]:
         """Words of its vocabulary at some shares of the way through it: anybody could name them."""
-        tokens = _loaded(self.folder, self.pin).tokens
+        encoder = _loaded(self.folder, self.pin)
+        assert isinstance(encoder, StaticEmbeddings | OnnxNetwork)  # others have no words
+        tokens = encoder.tokens
         places = np.minimum((share * (tokens.last + 1)).astype(int), tokens.last)
         return [tokens.text_of(int(place)) for place in places]
 
@@ -86,6 +86,8 @@ def _encoder_of(files: EncoderFiles) -> Encoder:
     with _within_memory(files.folder):
         if files.format == STATIC:
             return StaticEmbeddings.of(files)
+        if files.reads == IMAGE:
+            return ImageNetwork.of(files)
         return OnnxNetwork.of(files)
 
 
@@ -109,7 +111,7 @@ def _loaded(folder: Path, pin: EncoderPin) -> Encoder:
     encoder = _encoder_of(files)
     if encoder.dimensions != pin.dimensions:
         raise EncoderError(
-            f"{folder}: it makes {encoder.dimensions} numbers of a text, and {pin.dimensions} are"
+            f"{folder}: it makes {encoder.dimensions} numbers of each, and {pin.dimensions} are"
             " expected; ask for the reward again"
         )
     return encoder

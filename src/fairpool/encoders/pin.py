@@ -20,7 +20,7 @@ class EncoderPin:
     Attributes:
         name: What its folder was called, for people; never opened as a path.
         sha256: Of its files: see `fairpool.encoders.folder`.
-        dimensions: How many numbers it makes of a text.
+        dimensions: How many numbers it makes of a text or an image.
     """
 
     name: str

@@ -15,7 +15,7 @@ MOST_FOLDERS = 100
 """So many are looked at: each encoder in them is read and hashed."""
 
 
-def find_encoder(pin: EncoderPin, place: Path) -> OpenEncoder:
+def find_encoder(pin: EncoderPin, place: Path, *, reads: str) -> OpenEncoder:
     """The encoder with a hash: the folder itself, one in it, or one in its folder `encoders`.
 
     What it is called does not matter; one with the name that it had is tried first.
@@ -23,6 +23,7 @@ def find_encoder(pin: EncoderPin, place: Path) -> OpenEncoder:
     Args:
         pin: Which one.
         place: Where to look.
+        reads: What it is needed for: "text" or "image".
     """
     others = []
     for folder in _candidates(place, pin.name):
@@ -31,6 +32,11 @@ def find_encoder(pin: EncoderPin, place: Path) -> OpenEncoder:
         except EncoderError:
             continue  # whatever it is, it is not the one
         if files.sha256 == pin.sha256:
+            if files.reads != reads:
+                raise EncoderError(
+                    f"{folder}: an encoder of {files.reads}s, and one of {reads}s is needed; ask"
+                    " for the reward again"
+                )
             return OpenEncoder(folder=folder.absolute(), pin=pin)
         others.append(f"{folder} has {files.sha256}")
     found = "there is no encoder"

@@ -4,7 +4,6 @@ The files are read with tokenizers and safetensors instead of the package model2
 lines, and the package would look on the Hugging Face hub for a folder that is not there.
 """
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ from safetensors import SafetensorError
 from fairpool.encoders.folder import SETTINGS, EncoderFiles
 from fairpool.encoders.pin import MOST_DIMENSIONS
 from fairpool.encoders.tokens import MOST_TOKENS, Tokens
-from fairpool.errors import EncoderError, cut, shown
+from fairpool.errors import EncoderError, cut
 from fairpool.tables.arrays import FloatArray
 
 TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I8": "<i1"}
@@ -103,14 +102,7 @@ def _most_tokens(files: EncoderFiles) -> int:
     """How many tokens of a text count, by config.json."""
     if SETTINGS not in files.contents:
         return MOST_TOKENS
-    where = files.folder / SETTINGS
-    try:
-        settings = json.loads(files.contents[SETTINGS])
-    except (ValueError, RecursionError) as error:
-        raise EncoderError(f"{where}: not JSON ({cut(str(error))})") from None
-    if not isinstance(settings, dict):
-        raise EncoderError(f"{where}: {shown(settings)} is not a JSON object")
-    most = settings.get("max_length", MOST_TOKENS)
+    most = files.settings(SETTINGS).get("max_length", MOST_TOKENS)
     if not isinstance(most, int) or isinstance(most, bool) or most < 1:
         return MOST_TOKENS
     return most

@@ -133,9 +133,9 @@ class ModelReward:
         `FairpoolWarning`.
 
         Args:
-            table: With the model's columns.
-            encoders: Where the encoders of texts are, if the model needs some: the folder of one,
-                or a folder of such folders. A reward that was not read from a file knows it.
+            table: With the model's columns; of images, their bytes.
+            encoders: Where the encoders are, if the model needs some: the folder of one, or a
+                folder of such folders. A reward that was not read from a file knows it.
         """
         if self.encoding is None:
             raise RewardFileError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairpool.rounds.batches import Batch
 from fairpool.rounds.holdings import Holding
@@ -118,6 +118,7 @@ class PastRound:
         terms: The SHA-256 of the configuration.
         agreement: The SHA-256 of scaling, features and hyperparameters.
         parties: Who took part.
+        kept: How much each of them kept of what its reward added to its own data; None: all.
     """
 
     number: int
@@ -131,6 +132,7 @@ class PastRound:
     terms: str
     agreement: str
     parties: tuple[Participation, ...]
+    kept: tuple[float, ...] | None = None
 
     def of(self, party: str) -> Participation | None:
         """What a party, by its permanent identity, did in it."""
@@ -218,7 +220,31 @@ class History:
 
 RELEASE = "release"
 ERASURE = "erasure"
-"""The kinds of records that a history is made of."""
+IMPORTED = "imported"
+"""The kinds of records that a history is made of; the last one holds those of an older ledger."""
+
+
+class _Told(NamedTuple):
+    """A record of an older ledger."""
+
+    kind: str
+    time: str
+    body: Mapping[str, Any]
+
+
+def told_by(records: Sequence[Any]) -> list[_Told]:
+    """The records that a history is made of, in order, with those of older ledgers.
+
+    Args:
+        records: Each with a `kind`, a `time` and a `body`, in order.
+    """
+    told = []
+    for record in records:
+        if record.kind == IMPORTED:
+            told += [_Told(**entries) for entries in record.body["records"]]
+        elif record.kind in (RELEASE, ERASURE):
+            told.append(_Told(kind=record.kind, time=record.time, body=record.body))
+    return told
 
 
 def history_of(records: Sequence[Any]) -> History:
@@ -231,11 +257,10 @@ def history_of(records: Sequence[Any]) -> History:
     parts: dict[str, PartRecord] = {}
     batches: dict[str, Batch] = {}
     erased: set[str] = set()
-    for record in records:
+    for record in told_by(records):
         body = record.body
         if record.kind == ERASURE:
             erased.update(body["parts"])
-        if record.kind != RELEASE:
             continue
         for name, entries in body["parts"].items():
             parts.setdefault(name, PartRecord(**entries))
@@ -255,6 +280,7 @@ def history_of(records: Sequence[Any]) -> History:
                 terms=body["terms"],
                 agreement=body["agreement"],
                 parties=tuple(Participation.of_dict(entries) for entries in body["parties"]),
+                kept=None if body["kept"] is None else tuple(body["kept"]),
             )
         )
     return History(rounds=tuple(rounds), parts=parts, batches=batches, erased=frozenset(erased))

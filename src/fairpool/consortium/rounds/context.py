@@ -1,10 +1,12 @@
 """Where a collaboration stands before a round: its secret, its ledger, and what is kept."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from fairpool.consortium.rounds.agreement import Agreement
 from fairpool.consortium.rounds.kept import Kept
+from fairpool.consortium.rounds.known import Known
 from fairpool.errors import LedgerError
 from fairpool.keyed_noise.secret import Secret
 from fairpool.ledger.ledger import Ledger
@@ -20,6 +22,8 @@ KEPT_FOLDER = "kept"
 LOCK_FILE = "lock"
 ROUNDS_FOLDER = "rounds"
 LATEST_FILE = "latest"
+NEW_LEDGER = f".{LEDGER_FILE}.new"
+NEW_SECRET = f"{SECRET_FILE}.new"
 """What lies beside collaboration.toml."""
 
 NO_HEAD = "0" * 64
@@ -64,6 +68,11 @@ class RoundContext:
         """What is kept of earlier rounds' rows."""
         folder = self.folder / STATE_FOLDER / KEPT_FOLDER
         return Kept(folder, self.secret.subkey(SEAL))
+
+    @cached_property
+    def known(self) -> Known:
+        """Of which files something is kept."""
+        return Known(self.kept)
 
     def batches_of(self, party: str) -> PartyBatches:
         """A party's batches so far, by its permanent identity.
@@ -127,6 +136,11 @@ def open_context(configuration: Path, *, learn_anew: bool = False) -> RoundConte
                 " backup, or, if it is lost, say so: fairpool key lost (it says what that costs)"
             )
         return nobody(folder)
+    if not ledger_path.exists() and (folder / ROUNDS_FOLDER).exists():
+        raise LedgerError(
+            f"{ledger_path}: the ledger is gone, but rounds were released; restore it from a"
+            " backup: it alone tells who holds what"
+        )
     secret = Secret.read(secret_path)
     ledger = Ledger.open(ledger_path, secret.subkey(MAC))
     if unfinished(ledger) is not None:

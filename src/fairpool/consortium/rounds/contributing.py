@@ -1,7 +1,7 @@
 """What each party contributes to a round: rows in batches, and sums over each part of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 
 import numpy as np
@@ -15,7 +15,6 @@ from fairpool.consortium.rounds.kept import Arrays
 from fairpool.consortium.rounds.part_sums import sum_parts
 from fairpool.consortium.surveys import Survey
 from fairpool.errors import DataError
-from fairpool.linear_algebra.spectrum import spectrum
 from fairpool.model_kinds import KINDS
 from fairpool.models import Classifier, Model, WeightModel
 from fairpool.models.weight_model import RowSums
@@ -59,6 +58,7 @@ class Contribution:
         parts: What each part that takes part is, as the model learns from it.
         arrays: The same, to be kept.
         data: All of them together.
+        stands_out: Whether new rows wait since one of them would stand out among them.
     """
 
     id: str
@@ -68,6 +68,7 @@ class Contribution:
     parts: Mapping[str, PartyData] = field(repr=False)
     arrays: Mapping[str, Arrays] = field(repr=False)
     data: PartyData = field(repr=False)
+    stands_out: bool = False
 
     @property
     def groups(self) -> NDArray[np.intp]:
@@ -79,9 +80,15 @@ class Contribution:
         notes = []
         name = self.data.name
         if self.assignment.waiting:
+            why = "files with few rows more or less than before would tell these rows"
+            if self.stands_out:
+                why = (
+                    "the label of one of them is so far from what others predict that it would be"
+                    " located among so few; look whether it is right"
+                )
             text = (
                 f'{self.assignment.waiting} row(s) of "{name}" wait until enough new ones come:'
-                " files with few rows more or less than before would tell these rows"
+                f" {why}"
             )
             notes.append(Note(code="rows wait", party=name, text=text))
         if self.assignment.left:
@@ -125,6 +132,8 @@ def contribute(
         survey = preparation.parties[i]
         identities = identified.get(party)
         if identities is None:
+            identities = context.known.identities(party, survey.source, preparation.encoding)
+        if identities is None:
             identities = identify(
                 survey,
                 preparation.encoding,
@@ -133,14 +142,18 @@ def contribute(
                 progress=workers.progress,
             )
             _refuse_other_identity(context, party, identities)
+            _refuse_erased(context, party)
         caution = cautions.get(party, Caution())
-        assignment = assign(
-            identities.keys,
-            context.batches_of(party),
-            fewest=fewest_new_rows(learning),
-            most_batches=caution.most_batches,
-            may_begin=caution.may_begin,
-        )
+        batches = context.batches_of(party)
+        assignment = context.known.assignment(party, batches, preparation.encoding)
+        if assignment is None:
+            assignment = assign(
+                identities.keys,
+                batches,
+                fewest=fewest_new_rows(learning),
+                most_batches=caution.most_batches,
+                may_begin=caution.may_begin,
+            )
         contributions.append(
             _contribution(
                 learning,
@@ -151,6 +164,8 @@ def contribute(
                 workers=workers,
             )
         )
+        if not caution.may_begin:
+            contributions[-1] = replace(contributions[-1], stands_out=True)
     return tuple(contributions)
 
 
@@ -175,6 +190,16 @@ def fewest_new_rows(learning: Learning) -> int:
         hidden=rewards.covariance == "hidden",
     )
     return exposure.fewest_rows(rewards.files_together(parties))
+
+
+def _refuse_erased(context: RoundContext, party: str) -> None:
+    """Refuse a party of which nothing is known any longer but that it took part."""
+    if any(context.history.parts[part].party == party for part in context.history.erased):
+        raise DataError(
+            f'party "{party}": all that was kept of it was erased, so that its known rows cannot be'
+            " told from new ones; leave it out, or, if all its rows are new, give it another id"
+            " ([[parties]] id)"
+        )
 
 
 def _refuse_other_identity(context: RoundContext, party: str, identities: Identities) -> None:
@@ -213,15 +238,17 @@ def _contribution(
         data: PartyData = rows.some_rows(assignment.groups >= 0)
     else:
         assert isinstance(model, WeightModel | Classifier)  # other models need rows
-        sums = sum_parts(
-            survey,
-            identities,
-            assignment.groups,
-            parts=len(names),
-            encoding=preparation.encoding,
-            model=model,
-            workers=workers,
-        )
+        sums = _known_sums(learning, party, names)
+        if sums is None:
+            sums = sum_parts(
+                survey,
+                identities,
+                assignment.groups,
+                parts=len(names),
+                encoding=preparation.encoding,
+                model=model,
+                workers=workers,
+            )
         for part, sums_of_part in zip(names, sums, strict=True):
             arrays[part] = arrays_of(sums_of_part)
         nothing = model.moments(np.zeros((0, inputs)), np.zeros(0))
@@ -242,6 +269,18 @@ def _contribution(
         arrays=arrays,
         data=data,
     )
+
+
+def _known_sums(learning: Learning, party: str, parts: Sequence[str]) -> list[RowSums] | None:
+    """Each part's sums, where they are kept of these very files and for this model."""
+    preparation = learning.preparation
+    context = preparation.context
+    if context is None or context.agreement is None:  # the model is new
+        return None
+    known = context.known.sums(party, parts, context.agreement_digest, preparation.encoding)
+    if known is None:
+        return None
+    return [RowSums(one["gram"], one["moment"], one["squares"]) for one in known]
 
 
 def rows_of_part(identities: Identities, assignment: Assignment, place: int) -> NDArray[np.intp]:
@@ -271,25 +310,3 @@ def data_of(arrays: Arrays, model: Model, *, name: str, rows: int, inputs: int) 
         return SummedClassRows(**entries)
     assert isinstance(summary, PartySummary)
     return SummedRows(**entries)
-
-
-def remainder(parent: Arrays, children: Sequence[Arrays]) -> Arrays:
-    """What is left of a part, without the rows that are parts of their own by now.
-
-    Labels do not matter here: it says how much is held, and is in no model.
-    """
-    gram = parent["gram"] - sum((child["gram"] for child in children), np.zeros(()))
-    squares = parent["squares"] - sum((child["squares"] for child in children), np.zeros(()))
-    without_labels = np.zeros_like(parent["moment"])
-    if gram.ndim == 2:
-        left = _without_rounding(gram)
-        return {"gram": left, "moment": without_labels, "squares": np.zeros(())}
-    lefts = np.array([_without_rounding(of_class) for of_class in gram])
-    counts = np.maximum(np.rint(squares), 0)
-    return {"gram": lefts, "moment": without_labels, "squares": counts}
-
-
-def _without_rounding(gram: FloatArray) -> FloatArray:
-    """A sum of squares, of a difference that is one but for rounding."""
-    eigenvalues, vectors = spectrum((gram + gram.T) / 2)
-    return np.asarray(vectors * np.maximum(eigenvalues, 0.0) @ vectors.T)

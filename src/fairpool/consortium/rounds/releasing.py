@@ -6,11 +6,14 @@ is killed in between is finished or undone by the next one (`settle`).
 """
 
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from fairpool.compute.files import make_private_folder, sync_folder, write_atomically
 from fairpool.consortium.output import REWARD_FILE, folder_names, refuse_release, render
@@ -20,6 +23,8 @@ from fairpool.consortium.rounds.context import (
     LEDGER_FILE,
     LOCK_FILE,
     MAC,
+    NEW_LEDGER,
+    NEW_SECRET,
     ROUNDS_FOLDER,
     SECRET_FILE,
     STATE_FOLDER,
@@ -28,6 +33,8 @@ from fairpool.consortium.rounds.context import (
     home_of,
     open_context,
 )
+from fairpool.consortium.rounds.kept import Arrays
+from fairpool.consortium.rounds.known import Look, Seen, keep
 from fairpool.consortium.scrutiny import Run
 from fairpool.consortium.writing import refuse_link, refuse_output, write
 from fairpool.errors import LedgerError
@@ -42,6 +49,9 @@ OLD_RESULT = "result"
 
 RUN = "run"
 """The kind of the record that letters and files carry the hash of."""
+
+FORGOTTEN = "forgotten"
+"""The kind of the record of sums that were erased after a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +98,30 @@ def refuse_place(configuration: Path) -> None:
         )
 
 
+def finish_exchange(folder: Path) -> None:
+    """Put a new secret and its ledger in place, once the old ledger has been put aside.
+
+    Where the old one is still there, nothing was exchanged, and what was prepared is removed.
+    """
+    new_ledger = folder / NEW_LEDGER
+    new_secret = folder / STATE_FOLDER / NEW_SECRET
+    if not new_secret.exists():
+        new_ledger.unlink(missing_ok=True)
+        return
+    if new_ledger.exists() and (folder / LEDGER_FILE).exists():
+        new_ledger.unlink()
+        new_secret.unlink()
+        return
+    if new_ledger.exists():
+        os.replace(new_ledger, folder / LEDGER_FILE)
+    os.replace(new_secret, folder / STATE_FOLDER / SECRET_FILE)
+    sync_folder(folder)
+
+
 def settle(configuration: Path) -> Recovery | None:
     """Finish or undo what a killed run has left; None where nothing is left."""
     folder = home_of(configuration)
+    finish_exchange(folder)
     secret_path = folder / STATE_FOLDER / SECRET_FILE
     if not secret_path.exists():
         return None
@@ -124,6 +155,7 @@ def release(run: Run) -> Released:
         )
     digest = _keep_agreement(run, context)
     _keep_parts(run, context, digest)
+    _keep_records(run, context, digest)
     number = context.number
     place = f"{ROUNDS_FOLDER}/{number:04d}"
     told = ledger.append(RUN, _run_body(run, number))
@@ -134,7 +166,28 @@ def release(run: Run) -> Released:
     sync_folder(folder / ROUNDS_FOLDER)
     finish(ledger, intent, body)
     _point_to(folder, number)
+    _forget(run, ledger)
     return Released(number=number, folder=folder / place, head=told.hash)
+
+
+def _forget(run: Run, ledger: Ledger) -> None:
+    """Erase sums over rows that have taken no part for as many rounds as was agreed."""
+    most = run.preparation.configuration.retention.rounds
+    context = run.preparation.context
+    if most is None or context is None:
+        return
+    history = history_of(ledger.records)
+    recent = set()
+    for past in history.rounds[-most:]:
+        for participation in past.parties:
+            for batch in participation.batches:
+                recent |= set(history.batches[batch].parts)
+    gone = [part for part in history.parts if part not in recent]
+    forgotten = [part for part in gone if context.kept.erase_sums(part)]
+    if forgotten:
+        rows = sum(history.parts[part].rows for part in forgotten)
+        summary = f"sums over {rows} row(s) that take no part any longer were erased, as agreed"
+        ledger.append(FORGOTTEN, {"parts": forgotten, "rows": rows, "summary": summary})
 
 
 def _point_to(folder: Path, number: int) -> None:
@@ -168,8 +221,35 @@ def _keep_parts(run: Run, context: RoundContext, agreement: str) -> None:
     for contribution in run.contributions:
         for part, arrays in contribution.arrays.items():
             kept.write_keys(contribution.assignment.batches.parts[part])
-            if kept.arrays(part, agreement) is None:
+            known = kept.arrays(part, agreement)
+            # The same rows in another order have sums that are rounded in another way.
+            if known is None or not _are_equal(known, arrays):
                 kept.write_arrays(part, agreement, arrays)
+
+
+def _are_equal(known: Arrays, arrays: Arrays) -> bool:
+    return all(np.array_equal(known[name], arrays[name]) for name in arrays)
+
+
+def _keep_records(run: Run, context: RoundContext, agreement: str) -> None:
+    """Keep what was seen of every party's files, for the next round."""
+    preparation = run.preparation
+    look = Look(columns=preparation.columns, limits=preparation.configuration.limits)
+    seen = []
+    for contribution, sample in zip(run.contributions, run.samples, strict=True):
+        seen.append(
+            Seen(
+                party=contribution.id,
+                look=look,
+                survey=contribution.survey,
+                sampling=run.sampling,
+                sample=sample,
+                identities=contribution.identities,
+                assignment=contribution.assignment,
+                arrays=dict(contribution.arrays),
+            )
+        )
+    keep(seen, context.kept, agreement)
 
 
 def _run_body(run: Run, number: int) -> dict[str, Any]:
@@ -232,6 +312,7 @@ def _release_body(
         "rho_used": result.rho,
         "contributions": result.contributions.concept.name,
         "total": result.game.total,
+        "kept": None if result.kept is None else result.kept.tolist(),
         "terms": hashlib.sha256(run.preparation.text.encode()).hexdigest(),
         "agreement": agreement,
         "parties": [one.to_dict() for one in participations],
@@ -253,9 +334,9 @@ def _participations(run: Run, hashes: dict[str, str], place: str) -> list[Partic
         model = result.models[i]
         holds = model.value
         etas: dict[str, float] = {}
-        if run.received:
-            holds = run.received[i].holds
-            for part, of_part in run.received[i].etas.items():
+        if run.collaboration.received:
+            holds = run.collaboration.received[i].holds
+            for part, of_part in run.collaboration.received[i].etas.items():
                 if of_part < float("inf"):
                     etas[part] = of_part * scale**2
         eta: float | None = None
