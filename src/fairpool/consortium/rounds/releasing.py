@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fairpool.compute.files import make_private_folder, sync_folder, write_atomically
 from fairpool.consortium.output import REWARD_FILE, folder_names, refuse_release, render
 from fairpool.consortium.rounds.agreement import Agreement, sections_of
@@ -31,6 +33,8 @@ from fairpool.consortium.rounds.context import (
     home_of,
     open_context,
 )
+from fairpool.consortium.rounds.kept import Arrays
+from fairpool.consortium.rounds.known import Look, Seen, keep
 from fairpool.consortium.scrutiny import Run
 from fairpool.consortium.writing import refuse_link, refuse_output, write
 from fairpool.errors import LedgerError
@@ -151,6 +155,7 @@ def release(run: Run) -> Released:
         )
     digest = _keep_agreement(run, context)
     _keep_parts(run, context, digest)
+    _keep_records(run, context, digest)
     number = context.number
     place = f"{ROUNDS_FOLDER}/{number:04d}"
     told = ledger.append(RUN, _run_body(run, number))
@@ -216,8 +221,35 @@ def _keep_parts(run: Run, context: RoundContext, agreement: str) -> None:
     for contribution in run.contributions:
         for part, arrays in contribution.arrays.items():
             kept.write_keys(contribution.assignment.batches.parts[part])
-            if kept.arrays(part, agreement) is None:
+            known = kept.arrays(part, agreement)
+            # The same rows in another order have sums that are rounded in another way.
+            if known is None or not _are_equal(known, arrays):
                 kept.write_arrays(part, agreement, arrays)
+
+
+def _are_equal(known: Arrays, arrays: Arrays) -> bool:
+    return all(np.array_equal(known[name], arrays[name]) for name in arrays)
+
+
+def _keep_records(run: Run, context: RoundContext, agreement: str) -> None:
+    """Keep what was seen of every party's files, for the next round."""
+    preparation = run.preparation
+    look = Look(columns=preparation.columns, limits=preparation.configuration.limits)
+    seen = []
+    for contribution, sample in zip(run.contributions, run.samples, strict=True):
+        seen.append(
+            Seen(
+                party=contribution.id,
+                look=look,
+                survey=contribution.survey,
+                sampling=run.sampling,
+                sample=sample,
+                identities=contribution.identities,
+                assignment=contribution.assignment,
+                arrays=dict(contribution.arrays),
+            )
+        )
+    keep(seen, context.kept, agreement)
 
 
 def _run_body(run: Run, number: int) -> dict[str, Any]:
