@@ -13,6 +13,7 @@ from fairpool.consortium.rounds.context import RoundContext
 from fairpool.consortium.rounds.identification import Identities, identify
 from fairpool.consortium.rounds.kept import Arrays
 from fairpool.consortium.rounds.part_sums import sum_parts
+from fairpool.consortium.rounds.re_exports import Recognition, recognise
 from fairpool.consortium.surveys import Survey
 from fairpool.errors import DataError
 from fairpool.linear_algebra.spectrum import spectrum
@@ -59,6 +60,7 @@ class Contribution:
         parts: What each part that takes part is, as the model learns from it.
         arrays: The same, to be kept.
         data: All of them together.
+        recognition: What its rows are beside those of earlier rounds.
     """
 
     id: str
@@ -68,6 +70,7 @@ class Contribution:
     parts: Mapping[str, PartyData] = field(repr=False)
     arrays: Mapping[str, Arrays] = field(repr=False)
     data: PartyData = field(repr=False)
+    recognition: Recognition = field(default_factory=Recognition)
 
     @property
     def groups(self) -> NDArray[np.intp]:
@@ -76,7 +79,7 @@ class Contribution:
 
     def notes(self) -> list[Note]:
         """What the operator should know: who waits, and what left."""
-        notes = []
+        notes = [*self.recognition.notes]
         name = self.data.name
         if self.assignment.waiting:
             text = (
@@ -116,6 +119,7 @@ def contribute(
     done = {one.id: one for one in known}
     cautions = cautions or {}
     contributions = []
+    problems: list[str] = []
     preparation = learning.preparation
     for i, section in enumerate(preparation.configuration.parties):
         party = section.permanent_id
@@ -134,6 +138,14 @@ def contribute(
             )
             _refuse_other_identity(context, party, identities)
             _refuse_erased(context, party)
+            recognition = recognise(
+                learning, i, context, identities=identities, progress=workers.progress
+            )
+            problems += recognition.problems
+        else:
+            recognition = done[party].recognition
+        if problems:
+            continue  # nothing is summed up in vain
         caution = cautions.get(party, Caution())
         assignment = assign(
             identities.keys,
@@ -149,9 +161,12 @@ def contribute(
                 party=party,
                 identities=identities,
                 assignment=assignment,
+                recognition=recognition,
                 workers=workers,
             )
         )
+    if problems:
+        raise DataError(*problems)
     return tuple(contributions)
 
 
@@ -207,6 +222,7 @@ def _contribution(
     party: str,
     identities: Identities,
     assignment: Assignment,
+    recognition: Recognition,
     workers: Workers,
 ) -> Contribution:
     preparation = learning.preparation
@@ -252,6 +268,7 @@ def _contribution(
         parts=parts,
         arrays=arrays,
         data=data,
+        recognition=recognition,
     )
 
 
