@@ -31,6 +31,9 @@ ROUNDED_RULE = 0.01
 TRIES = 200
 """Lines through two random pairs that are tried for a rule between two columns."""
 
+TINIEST = 1e-290
+"""Numbers below this are 0, whatever their digits are."""
+
 UP_TO_ROUNDING = 1e-12
 """Shares of a value that the arithmetic of writing it down may change."""
 
@@ -166,7 +169,7 @@ def is_rounded(fine: FloatArray, coarse: FloatArray) -> NDArray[np.bool_]:
 
 def _roundings(fine: FloatArray, coarse: FloatArray) -> Iterator[NDArray[np.bool_]]:
     """For each number of digits, which values are the others with so many [m]."""
-    size = np.where(fine == 0, 1.0, np.abs(fine))
+    size = np.where(np.abs(fine) < TINIEST, 1.0, np.abs(fine))
     magnitude = np.floor(np.log10(size)).astype(int)
     allowed = 1e-9 * np.abs(coarse)
     for digits in range(1, MOST_DIGITS):

@@ -18,6 +18,9 @@ from fairpool.tables.arrays import FloatArray
 DIGITS = 2
 """Of values in the coarse key: as few as anybody would leave."""
 
+TINIEST = 1e-290
+"""Numbers below this are 0, whatever their digits are: a power of 10 would be infinite."""
+
 Keys = NDArray[np.uint64]
 
 
@@ -93,6 +96,6 @@ def with_few_digits(values: FloatArray) -> FloatArray:
     >>> with_few_digits(np.array([12.34, 0.0, -98765.0])).tolist()
     [12.0, 0.0, -99000.0]
     """
-    size = np.where(values == 0, 1.0, np.abs(values))
+    size = np.maximum(np.abs(values), TINIEST)
     power = 10.0 ** (DIGITS - 1 - np.floor(np.log10(size)))
     return np.asarray(np.round(values * power) / power) + 0.0

@@ -229,14 +229,14 @@ def _refusal(
     others = f" and {count - 1} other new row(s)" if count > 1 else ""
     whose = "are rows of earlier rounds, written otherwise"
     remedy = (
-        "send these rows as they were sent before (with a column of kind"
-        ' "id" from the first round on, other digits of inputs would not matter)'
+        'Send these rows as they were sent before (of a party with a column of kind "id" from its'
+        " first round on, other digits of inputs would not matter)"
     )
     if len(left) == len(found.findings):
-        context_name = context.history.latest(left[0])
-        assert context_name is not None  # its parts are in the history
-        whose = f'are rows of "{context_name.name}", which takes part no longer'
-        remedy = f'if it is the same party, say so: [[parties]] id = "{left[0]}"'
+        latest = context.history.latest(left[0])
+        assert latest is not None  # its parts are in the history
+        whose = f'are rows of "{latest.name}", which takes part no longer'
+        remedy = f'If it is the same party, say so: [[parties]] id = "{left[0]}"'
     return (
         f'{where}: this{others} of party "{section.name}" {whose}:'
         f" {_in_words(found.findings, section.name)}. They would get new noise, and two noises on"
@@ -256,7 +256,7 @@ def _in_words(findings: Sequence[tuple[str, ReExport]], name: str) -> str:
     if alteration.kind in ("rounded", "jitter"):
         return "they agree up to rounding or jitter"
     if alteration.kind == "exact":
-        return "they agree exactly"
+        return "they agree in all columns, but perhaps for case and blanks of texts"
     if alteration.kind == "other labels" or alteration.column is None:
         return f"they agree {alteration.words(there)}"
     return f'they agree in all columns but "{alteration.column}"'
