@@ -26,12 +26,13 @@ SIGNATURES = {
     "check_strict_monotonicity": "(game, party, rewards, game_after, rewards_after)",
     "noise_levels": "(game, rewards)",
     "realise": (
-        "(game, rewards, rng, noise, draws, mechanism, covariance, colluding, public, declared)"
+        "(game, rewards, rng, noise, draws, secret, mechanism, covariance, colluding, public,"
+        " declared)"
     ),
     "load_reward": "(path)",
     "collaborate": (
         "(parties, model, rho, rng, contributions, evaluations, precision, executor, mechanism,"
-        " covariance, colluding)"
+        " covariance, colluding, secret)"
     ),
     "compare_with_alone": "(game, models, X, y, rows, target)",
     "find_duplicates": "(parties)",
@@ -44,6 +45,7 @@ SIGNATURES = {
 ATTRIBUTES = {
     "Contributions": {"values", "standard_errors", "method", "concept"},
     "ModelReward": {"party", "target", "value", "eta", "tau", "posterior", "predict", "save"},
+    "Secret": {"fresh", "read", "write", "fingerprint"},
     "RewardScheme": {"rho_rational", "rho_stable", "rewards"},
     "Game": {"n", "value", "values", "total", "alone"},
     "GaussianProcess": {"fit_hyperparameters", "posterior", "log_marginal_likelihood"},

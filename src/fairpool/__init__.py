@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from fairpool.collaboration import Collaboration, collaborate
     from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
     from fairpool.errors import FairpoolError, FairpoolWarning
+    from fairpool.keyed_noise import Secret
     from fairpool.models import (
         BayesianLinearRegression,
         Classifier,
@@ -81,6 +82,7 @@ __all__ = [
     "Party",
     "PartySummary",
     "RewardScheme",
+    "Secret",
     "SparseGaussianProcess",
     "TableGame",
     "ValidationGain",
@@ -124,6 +126,7 @@ HOMES = {
     "Party": "parties",
     "PartySummary": "parties",
     "RewardScheme": "rewards",
+    "Secret": "keyed_noise",
     "SparseGaussianProcess": "models",
     "TableGame": "values",
     "ValidationGain": "values",

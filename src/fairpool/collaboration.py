@@ -15,12 +15,14 @@ from fairpool.compute.files import write_atomically
 from fairpool.compute.workers import Workers, workers_of
 from fairpool.contributions import Concept, concept_of
 from fairpool.contributions.registry import settings_without_meaning
-from fairpool.errors import GameError
+from fairpool.errors import GameError, RewardError
+from fairpool.keyed_noise.secret import Secret
 from fairpool.models import Model
 from fairpool.notes import warn_of
 from fairpool.outcome import Outcome
 from fairpool.parties import PartyData
-from fairpool.realisation import Mechanism, ModelReward, realise
+from fairpool.realisation import Mechanism, ModelReward, mechanism_of, realise
+from fairpool.realisation.label_noise import LabelNoise
 from fairpool.realisation.level import check_targets
 from fairpool.report.plain import as_plain
 from fairpool.report.sentences import explain
@@ -86,6 +88,7 @@ def collaborate(
     mechanism: str | Mechanism = "label_noise",
     covariance: str = "hidden",
     colluding: int | None = None,
+    secret: Secret | None = None,
 ) -> Collaboration:
     """From the parties' data to one reward model each, by way of values, contributions and rewards.
 
@@ -113,7 +116,10 @@ def collaborate(
         covariance: Of models with weights: "hidden" tells little of the others' inputs, "full" is
             as trained; see `realise`.
         colluding: How many recipients may put their files together; None: all; see `realise`.
+        secret: Makes the noise the same whenever the same rows are released; see `realise`.
     """
+    if secret is not None:
+        mechanism = _keyed(secret, mechanism, rng)
     with workers_of(executor) as workers:
         result = collaboration_of(
             InformationGain(model, parties),
@@ -129,6 +135,17 @@ def collaborate(
         )
     warn_of(result.notes)
     return result
+
+
+def _keyed(
+    secret: Secret, mechanism: str | Mechanism, rng: np.random.Generator | int | None
+) -> Mechanism:
+    """Noise on labels that is made of a secret."""
+    if rng is not None or mechanism_of(mechanism) != LabelNoise():
+        raise RewardError(
+            "a secret is for noise on labels, which is then not drawn; leave rng and mechanism out"
+        )
+    return LabelNoise(secret=secret)
 
 
 def collaboration_of(

@@ -15,10 +15,11 @@ from fairpool.audit import (
 from fairpool.contributions import Contributions
 from fairpool.notes import Note, texts_of
 from fairpool.realisation import ModelReward
-from fairpool.rewards import RewardScheme
+from fairpool.rewards import RewardScheme, check_incentives
 from fairpool.rewards.discount import capped, discounted
+from fairpool.rounds.release import RoundReward
 from fairpool.tables.arrays import FloatArray
-from fairpool.values import InformationGain
+from fairpool.values import InformationGain, tolerance_of
 from fairpool.verdicts import Verdicts
 
 
@@ -40,6 +41,8 @@ class Outcome:
             where its labels harm the others and the operator chose to discount; None: all.
         most: Shares of v_N [n], beyond which a party does not want to hold anything; None: all want
             whatever they are due.
+        received: In a round, what each party is sent and holds then; none of a collaboration that
+            is no round.
     """
 
     game: InformationGain
@@ -53,6 +56,21 @@ class Outcome:
     notes: tuple[Note, ...]
     kept: FloatArray | None = None
     most: FloatArray | None = None
+    received: tuple[RoundReward, ...] = ()
+
+    @cached_property
+    def held_incentives(self) -> Verdicts | None:
+        """The verdicts on what parties hold, where somebody holds something else than its reward.
+
+        What was released in earlier rounds cannot be taken back, and a party that is sent nothing
+        may hold less than it is due. Nobody's model is worth more than all data of this round, as
+        far as its data go: what is held beyond counts as that.
+        """
+        tolerance = tolerance_of(self.game)
+        holds = np.array([one.holds for one in self.received])
+        if not len(holds) or (np.abs(holds - self.rewards) <= tolerance).all():
+            return None
+        return check_incentives(self.game, self.contributions, np.minimum(holds, self.game.total))
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -97,6 +97,7 @@ def with_ids(labels, ids):
         labels=np.asarray(labels, float),
         coarse=rng.integers(0, 1 << 60, m).astype(np.uint64),
         names=np.asarray(ids, np.uint64),
+        noise=np.zeros(m, np.uint64),
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import fairpool as fp
 from fairpool.coalitions import members
@@ -44,6 +45,18 @@ def naive_value(model: Any, parties: list[fp.Party], k: int, a: float = 0.01) ->
         root = 1 / np.sqrt(np.where(y == c, s2[0], s2[1]))
         value += 0.5 * np.linalg.slogdet(np.eye(len(y)) + root[:, None] * K * root)[1]
     return float(value)
+
+
+def naive_value_of_class(model: Any, parties: list[fp.Party], c: int) -> float:
+    """The part of one class, by the model of its own."""
+    if not parties:
+        return 0.0
+    X = np.concatenate([party.X for party in parties])
+    y = np.concatenate([party.y for party in parties])
+    _, s2 = levels(0.01)
+    root = 1 / np.sqrt(np.where(y == c, s2[0], s2[1]))
+    K = covariance(model, X)
+    return float(0.5 * np.linalg.slogdet(np.eye(len(y)) + root[:, None] * K * root)[1])
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -90,16 +103,72 @@ def test_summaries_are_as_good_as_rows_and_mix_with_them(weight_base: Any) -> No
             assert ours == pytest.approx(theirs, abs=1e-9)
 
 
+def one_prior_each(base: Any, k: int) -> fp.Classifier:
+    """Of a sparse process or a regression, with priors that differ much."""
+    models = []
+    for c in range(k):
+        if isinstance(base, fp.SparseGaussianProcess):
+            models.append(replace(base, kernel=ConstantKernel(2.0 + c) * RBF(0.8 + 0.4 * c)))
+        else:
+            models.append(replace(base, prior_variance=0.5 + c))
+    return fp.Classifier(models, k)
+
+
+def test_summaries_with_a_prior_for_each_class_are_as_good_as_rows(weight_base: Any) -> None:
+    parties = parties_of_classes(3, (40, 25, 31))
+    model = one_prior_each(weight_base, 3)
+    rows = fp.InformationGain(model, parties)
+    for mask in range(8):
+        some = [parties[i] for i in members(mask)]
+        expected = sum(naive_value_of_class(one, some, c) for c, one in enumerate(model.of_classes))
+        assert rows.values()[mask] == pytest.approx(expected, abs=1e-9)
+    mixed = fp.InformationGain(model, [model.summarise(parties[0]), *parties[1:]])
+    summed = fp.InformationGain(model, [model.summarise(party) for party in parties])
+    Z = np.random.default_rng(1).normal(size=(7, 2))
+    for game in (mixed, summed):
+        assert game.values() == pytest.approx(rows.values(), abs=1e-9)
+        p, variance = game.posterior([0, 2]).predict(Z)
+        expected = rows.posterior([0, 2]).predict(Z)
+        assert p == pytest.approx(expected[0], abs=1e-9)
+        assert variance == pytest.approx(expected[1], abs=1e-9)
+        due = game.alone + 0.4 * (game.total - game.alone)
+        for reward, value in zip(fp.realise(game, due), due, strict=True):
+            assert reward.posterior.worth == pytest.approx(value, rel=1e-9)
+    judged = fp.EvidenceGain(model, [model.summarise(party) for party in parties]).values()
+    assert judged == pytest.approx(fp.EvidenceGain(model, parties).values(), abs=1e-8)
+
+
+def test_invented_sums_with_a_prior_for_each_class_are_refused() -> None:
+    model = one_prior_each(base_models()["sparse_gp"], 2)
+    (party,) = parties_of_classes(2, (30,))
+    summary = model.summarise(party)
+    grams = summary.grams.copy()
+    grams[1, 1] *= 100
+    with pytest.raises(DataError, match="trace of gram"):
+        fp.InformationGain(model, [replace(summary, grams=grams)])
+    with pytest.raises(DataError, match="do not fit"):
+        replace(summary, grams=summary.grams[:, 0])
+    shared = fp.Classifier(base_models()["sparse_gp"], 2)
+    with pytest.raises(DataError, match="was made with another model"):
+        fp.InformationGain(shared, [summary])
+    with pytest.raises(DataError, match="was made with another model"):
+        summary + shared.summarise(party)
+    small = fp.SparseGaussianProcess(KERNEL, 1.0, np.zeros((1, 2)))
+    uneven = fp.Classifier([base_models()["sparse_gp"], small], 2)
+    with pytest.raises(DataError, match="different numbers of weights"):
+        uneven.summarise(party)
+
+
 def test_batches_of_one_party_add_up(weight_base: Any) -> None:
     (party,) = parties_of_classes(3, (50,))
-    model = fp.Classifier(weight_base, 3)
     first = fp.Party(party.name, party.X[:20], party.y[:20])
     second = fp.Party(party.name, party.X[20:], party.y[20:])
-    added = model.summarise(first) + model.summarise(second)
-    whole = model.summarise(party)
-    assert added.grams == pytest.approx(whole.grams, abs=1e-9)
-    assert added.sums == pytest.approx(whole.sums, abs=1e-9)
-    assert added.counts.tolist() == whole.counts.tolist()
+    for model in (fp.Classifier(weight_base, 3), one_prior_each(weight_base, 3)):
+        added = model.summarise(first) + model.summarise(second)
+        whole = model.summarise(party)
+        assert added.grams == pytest.approx(whole.grams, abs=1e-9)
+        assert added.sums == pytest.approx(whole.sums, abs=1e-9)
+        assert added.counts.tolist() == whole.counts.tolist()
 
 
 @given(
@@ -189,7 +258,7 @@ def test_what_is_refused() -> None:
     biased = fp.BayesianLinearRegression(1.0, prior_mean=1.0)
     with pytest.raises(DataError, match="prior mean"):
         fp.InformationGain(fp.Classifier(biased, 2), [fp.Party("a", X, [0, 1])])
-    with pytest.raises(DataError, match="sums over rows are for one model with weights"):
+    with pytest.raises(DataError, match="sums over rows are for models with weights"):
         fp.Classifier(base_models()["gp"], 2).summarise(fp.Party("a", X, [0, 1]))
 
 

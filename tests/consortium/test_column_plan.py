@@ -166,7 +166,7 @@ def test_values_that_are_not_allowed(tmp_path, sections, expected):
         (
             '[columns.y]\nlevels = ["a"]',
             "",
-            "[columns.y]: levels have no meaning for the target; list classes",
+            "[columns.y]: levels have no meaning for a target of kind",
         ),
         (
             '[columns.y]\nmissing = "impute"',

@@ -4,6 +4,7 @@
 """
 
 import sys
+from itertools import pairwise
 
 import numpy as np
 
@@ -39,6 +40,7 @@ def known_rows(X, y, like=None):
         labels=np.asarray(y, float),
         coarse=row_keys(with_few_digits(X), with_few_digits(y)),
         names=np.empty(0, np.uint64),
+        noise=np.zeros(len(y), np.uint64),
     )
     return rows, [" or ".join(members) for members in folding.members]
 
@@ -102,7 +104,7 @@ def suspected(draws):
                     order = np.argsort(X[:, 3], kind="stable")
                 rows, names = known_rows(X[order], y[order])
                 ends = np.linspace(0, len(y), 13).astype(int)
-                for start, end in zip(ends[1:-1], ends[2:], strict=True):
+                for start, end in pairwise(ends[1:]):
                     known = rows.some(np.arange(start))
                     new = rows.some(np.arange(start, end))
                     alarms += find_re_export(known, new, names=names) is not None

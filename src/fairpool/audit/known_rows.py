@@ -33,12 +33,14 @@ class KnownRows:
         labels: Their labels, in units of the target [m]; of classes, numbers.
         coarse: A key of all their values with two digits [m].
         names: A key of each row's id [m]; empty: rows have none.
+        noise: A key of the noise on each row's label [m].
     """
 
     sketch: Sketch
     labels: FloatArray
     coarse: Keys
     names: Keys
+    noise: Keys
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -47,7 +49,13 @@ class KnownRows:
     def nothing(cls, k: int) -> "KnownRows":
         """No rows of k coordinates."""
         none = np.empty(0, np.uint64)
-        return cls(sketch=np.empty((k, 0), np.float32), labels=np.empty(0), coarse=none, names=none)
+        return cls(
+            sketch=np.empty((k, 0), np.float32),
+            labels=np.empty(0),
+            coarse=none,
+            names=none,
+            noise=none,
+        )
 
     @classmethod
     def together(cls, several: Sequence["KnownRows"]) -> "KnownRows":
@@ -59,6 +67,7 @@ class KnownRows:
             labels=np.concatenate([rows.labels for rows in several]),
             coarse=np.concatenate([rows.coarse for rows in several]),
             names=np.concatenate(names),
+            noise=np.concatenate([rows.noise for rows in several]),
         )
 
     @classmethod
@@ -69,6 +78,7 @@ class KnownRows:
             labels=np.asarray(arrays["labels"], np.float64),
             coarse=np.asarray(arrays["coarse"], np.uint64),
             names=np.asarray(arrays["names"], np.uint64),
+            noise=np.asarray(arrays["noise"], np.uint64),
         )
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -78,6 +88,7 @@ class KnownRows:
             "labels": self.labels,
             "coarse": self.coarse,
             "names": self.names,
+            "noise": self.noise,
         }
 
     def some(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "KnownRows":
@@ -87,6 +98,7 @@ class KnownRows:
             labels=self.labels[rows],
             coarse=self.coarse[rows],
             names=self.names[rows] if len(self.names) else self.names,
+            noise=self.noise[rows],
         )
 
 

@@ -107,7 +107,7 @@ class OpenRows(NamedTuple):
 
     Attributes:
         rows: How many there are.
-        gram: A^T A of their whitened features [d, d]; of classes, that of each [k, d, d].
+        gram: A^T A of their whitened features [d, d]; of classes, as a `ClassSummary` has them.
     """
 
     rows: int
@@ -116,34 +116,41 @@ class OpenRows(NamedTuple):
     @classmethod
     def none(cls, others: WeightPosterior | ClassPosterior) -> "OpenRows":
         """Without any rows."""
-        d = others.weight_count // others.model.label_sets
-        shape = (d, d) if isinstance(others, WeightPosterior) else (others.model.label_sets, d, d)
-        return cls(0, np.zeros(shape))
+        model = others.model
+        sums = model.moments(np.zeros((0, others.inputs)), np.zeros(0))
+        return cls(0, sums.gram)
 
     @classmethod
     def of(
         cls,
         others: WeightPosterior | ClassPosterior,
         X: FloatArray,
-        A: FloatArray,
+        features: Sequence[FloatArray],
         *,
         y: FloatArray,
     ) -> "OpenRows":
-        """Of some rows' inputs X [m, p], whitened features A [m, d] and labels y [m]."""
+        """Of some rows' inputs X [m, p], whitened features [m, d] and labels y [m].
+
+        Args:
+            others: The model trained on everybody else's data.
+            X: Inputs [m, p].
+            features: Those of every class, or of the only function that there is.
+            y: Labels [m].
+        """
         layers = (others,) if isinstance(others, WeightPosterior) else others.of_classes
-        latent = np.zeros(len(A))
-        for layer in layers:
+        latent = np.zeros(len(X))
+        prior = np.zeros(len(X))
+        for layer, A in zip(layers, features, strict=True):
             assert isinstance(layer, WeightPosterior)  # rows are summed up for no other
-            latent += layer.variance_of(A) / len(layers)
-        residual = others.model.residual_variance(X, A)
-        open_ = left_open(latent + residual, np.einsum("ij,ij->i", A, A) + residual)
+            residual = layer.model.residual_variance(X, A)
+            latent += (layer.variance_of(A) + residual) / len(layers)
+            prior += (np.einsum("ij,ij->i", A, A) + residual) / len(layers)
+        open_ = left_open(latent, prior)
         if isinstance(others, WeightPosterior):
-            return cls(int(open_.sum()), A[open_].T @ A[open_])
-        grams = []
-        for c in range(others.model.label_sets):
-            of_class = A[open_ & (y == c)]
-            grams.append(of_class.T @ of_class)
-        return cls(int(open_.sum()), np.array(grams))
+            A = features[0][open_]
+            return cls(int(open_.sum()), A.T @ A)
+        of_open = [A[open_] for A in features]
+        return cls(int(open_.sum()), others.model.sums_of(of_open, y[open_]).gram)
 
     def plus(self, more: "OpenRows") -> "OpenRows":
         """Of both ones' rows."""
@@ -171,11 +178,9 @@ def _gain(others: WeightPosterior | ClassPosterior, gram: FloatArray, noise: flo
     """What more rows with these Gram matrices add to a model."""
     if isinstance(others, WeightPosterior):
         return others.gain_from_precision(gram / noise)
-    coding = others.model.coding
+    precisions = others.model.precisions(gram)
     gain = 0.0
-    for c, layer in enumerate(others.of_classes):
+    for layer, precision in zip(others.of_classes, precisions, strict=True):
         assert isinstance(layer, WeightPosterior)  # rows are summed up for no other
-        rest = gram.sum(axis=0) - gram[c]
-        precision = gram[c] / coding.inside.noise + rest / coding.outside.noise
         gain += layer.gain_from_precision(precision)
     return gain

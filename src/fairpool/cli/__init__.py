@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from fairpool.__about__ import __version__
 from fairpool.cli import (
     check,
+    compare,
     demo,
     erase,
     init,
@@ -62,6 +63,7 @@ app.command()(init.init)
 app.command()(check.check)
 app.command()(run.run)
 app.command()(rounds.rounds)
+app.command()(compare.compare)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(key.app, name="key")
 app.command()(erase.erase)

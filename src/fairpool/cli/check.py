@@ -20,10 +20,12 @@ def check(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
         from fairpool.consortium.column_table import as_plain
         from fairpool.consortium.preparation import conclude, examine
         from fairpool.consortium.request import RunRequest
+        from fairpool.consortium.rounds.context import open_context
 
         request = RunRequest(configuration=folder)
         with show.progress() as progress:
-            examination = examine(request, Workers(progress=progress))
+            context = open_context(folder)
+            examination = examine(request, Workers(progress=progress), context)
         show_columns(show, examination.table)
         try:
             preparation = conclude(examination)

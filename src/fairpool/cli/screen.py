@@ -241,7 +241,7 @@ def show_run(show: Screen, done: "Run", out: Path | None, *, released: bool) -> 
         show.say(f"For each party, a letter as it would be: {out / 'parties'}")
         return
     show.say(f"For each party, a model and a letter to hand out: {out / 'parties'}")
-    for received in done.received:
+    for received in result.received:
         if not received.sent:
             show.say(f"  {received.model.party}: a letter alone; it keeps the model that it has")
     for name, folder in zip(result.game.names, folder_names(result.game.names), strict=True):

@@ -19,8 +19,9 @@ from fairpool.consortium.column_sections import (
     never_an_input,
 )
 from fairpool.encoders import OpenEncoder
-from fairpool.errors import cut, shown
-from fairpool.targets import TARGETS, Labels
+from fairpool.errors import cut, few, shown
+from fairpool.targets import TARGETS, ClassTarget, Labels
+from fairpool.targets.classes import same_levels
 
 Categorical = Sequence[str] | Mapping[str, Sequence[str]]
 """Columns, or columns with all their levels."""
@@ -124,6 +125,11 @@ class ColumnPlan:
         labels = kind.labels(target)
         if kind.declared is not None:
             labels = kind.declared(labels, _of_present(said[target.column].rules))
+        if kind.listed is not None:
+            levels = target.levels or said[target.column].levels
+            if levels is not None:
+                labels = kind.listed(labels, levels)
+                said[target.column] = replace(said[target.column], levels=tuple(levels))
         listed = None
         if features is not None:
             listed = tuple(dict.fromkeys(features))  # each once, in the same order
@@ -233,7 +239,10 @@ def plan_problems(
                     f'{where} says kind = "target", but the target is "{cut(target.column)}"; say'
                     f' target = "{cut(name)}", or give the column another kind'
                 )
-        problems += _problems_of_values(where, section, is_target=name == target.column)
+        read_type = _read_as(section)
+        if name == target.column:
+            read_type = "number" if TARGETS[target.kind].of_numbers else "text"
+        problems += _problems_of_values(where, section, read_type)
         problems += _contradictory_missing(
             where, section, missing=missing, is_target=name == target.column
         )
@@ -242,7 +251,10 @@ def plan_problems(
 
 def _problems_of_target(where: str, section: ColumnSection, target: Any) -> Iterator[str]:
     """What cannot be said of the target."""
-    if section.kind not in (None, TARGET_KIND, target.kind):
+    allowed = [None, TARGET_KIND, target.kind]
+    if target.kind == ClassTarget.kind:
+        allowed.append("category")  # which is what classes are
+    if section.kind not in allowed:
         yield (
             f'{where} says kind = "{section.kind}", but target says that it is predicted, as kind ='
             f' "{target.kind}"; say kind = "target" there, or predict another column'
@@ -253,10 +265,7 @@ def _problems_of_target(where: str, section: ColumnSection, target: Any) -> Iter
             " role out"
         )
     if section.levels is not None:
-        yield (
-            f"{where}: levels have no meaning for the target; list classes as levels in [target],"
-            ' with kind = "classes"'
-        )
+        yield from _problems_of_target_levels(where, section.levels, target)
     of_numbers = (section.range, section.transform, section.outside)
     if not TARGETS[target.kind].of_numbers and any(key is not None for key in of_numbers):
         yield (
@@ -273,6 +282,25 @@ def _problems_of_target(where: str, section: ColumnSection, target: Any) -> Iter
         yield (
             f'{where}: missing = "impute" has no meaning for the target, since nothing is learned'
             ' from labels that were made up; use "drop" or "error"'
+        )
+
+
+def _problems_of_target_levels(where: str, levels: Sequence[str], target: Any) -> Iterator[str]:
+    """What is wrong with the levels of what is predicted."""
+    if TARGETS[target.kind].listed is None:
+        yield (
+            f'{where}: levels have no meaning for a target of kind = "{target.kind}"; if they are'
+            f' classes, say target = {{ column = "{cut(target.column)}", kind = "classes" }}'
+        )
+        return
+    try:
+        TARGETS[target.kind].keys["levels"].check(list(levels))
+    except ValueError as error:
+        yield f"{where}, levels: {error}"
+    if target.levels is not None and not same_levels(levels, target.levels):
+        yield (
+            f"{where} lists other levels than [target] does: {few([*map(shown, levels)])} there,"
+            f" {few([*map(shown, target.levels)])} here; leave one of the lists out"
         )
 
 
@@ -324,13 +352,10 @@ def _read_as(section: ColumnSection) -> str:
     return read_as(_kind_of(section))
 
 
-def _problems_of_values(where: str, section: ColumnSection, *, is_target: bool) -> Iterator[str]:
-    """Ranges, levels and tokens that do not fit together."""
+def _problems_of_values(where: str, section: ColumnSection, read_type: str) -> Iterator[str]:
+    """Ranges, levels and tokens of a column that do not fit together, or to how it is read."""
     if section.outside is not None and section.range is None:
         yield f"{where}: outside = {shown(section.outside)} needs a range; give one"
-    read_type = "number"
-    if not is_target:
-        read_type = _read_as(section)
     if section.range is not None:
         if section.range.of_dates and read_type != "date":
             yield f'{where}: a range of dates needs kind = "date"; give it, or a range of numbers'

@@ -33,7 +33,8 @@ from fairpool.realisation import MECHANISMS
 from fairpool.realisation.disclosure import files_together
 from fairpool.rewards.scheme import WORDS
 from fairpool.tables.delivery import Delivery
-from fairpool.targets import TARGETS, Labels, TargetKind
+from fairpool.targets import TARGETS, ClassTarget, Labels, TargetKind
+from fairpool.targets.classes import PER_CLASS
 from fairpool.values import EXACT_LIMIT
 
 FILE_NAME = "collaboration.toml"
@@ -309,6 +310,7 @@ class Configuration(Section):
         problems = _keys_without_meaning("target", self.target, TARGETS)
         noise_is_known = not TARGETS[self.target.kind].noise_is_learned
         problems += self.model.problems(noise_is_known=noise_is_known)
+        problems += self._kernels_without_meaning()
         problems += _listed_twice(self.features or [], "features: the column")
         problems += _listed_twice(list(self.categorical), "categorical: the column")
         if isinstance(self.categorical, dict):
@@ -334,6 +336,18 @@ class Configuration(Section):
         problems += self._long_names()
         problems += self._reading_problems()
         return problems + self._names_that_clash() + self.valuation.problems(len(self.parties))
+
+    def _kernels_without_meaning(self) -> list[str]:
+        """A kernel for each class, where nothing is learned in which they could differ."""
+        if self.target.kind != ClassTarget.kind or self.model.learn:
+            return []
+        kernels: str = self.target.kernels  # type: ignore[attr-defined]  # this kind's key
+        if kernels != PER_CLASS:
+            return []
+        return [
+            f'target: kernels = "{PER_CLASS}" has no meaning with learn = false in [model]: kernels'
+            " that are given are the same for every class; leave one of them out"
+        ]
 
     def _long_names(self) -> list[str]:
         """Names and levels that no table may have, and that would end up in every reward file."""

@@ -30,8 +30,8 @@ name = "Three hospitals"
 # It is a number; target = { column = "progression", kind = "number" } says the same. Where it is
 # one of several classes, kind is "classes", with levels (all of them, as ["benign", "malignant"]);
 # other, the class that all other labels count as; concentration (the smaller, the surer a single
-# label makes the model; 0.01); and label_blind (whether values and variances must not depend on
-# labels; false).
+# label makes the model; 0.01); label_blind (whether values and variances must not depend on
+# labels; false); and kernels ("shared" by all classes, or "per_class").
 target = "progression"
 
 # The columns to predict it from. By default: every column that all files share.
@@ -123,6 +123,12 @@ rho = "stable"
 # contributions = "shapley"
 # precision = 0.01
 # evaluations = 10000
+
+# For how many rounds sums over rows are kept that take no part any longer; without this line,
+# always.
+# They say what parties hold of such rows; forgotten ones are no longer counted.
+# [retention]
+# rounds = 12
 
 # What is known of single columns; every key may be left out.
 # kind: "number", "category", "date", "text" or "image" (inputs only with an encoder), "id" (never

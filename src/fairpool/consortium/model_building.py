@@ -1,13 +1,13 @@
 """The model that the configuration asks for, made before any data is valued."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairpool.consortium.configuration import ModelSection
 from fairpool.encoding import TableEncoding
-from fairpool.model_kinds import KINDS, LearningData
-from fairpool.models import Model
+from fairpool.model_kinds import KINDS, LearningData, ModelKind
+from fairpool.models import Classifier, Model
 from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import ClassTarget
@@ -75,18 +75,17 @@ def build_model(section: ModelSection, origin: Origin, encoding: TableEncoding) 
     target = encoding.target
     labels = target.indicators(y) if isinstance(target, ClassTarget) else y
     model = kind.build(section, LearningData(X=X, y=labels, public=origin.public, noise=noise))
-    learnable = target.classifier(model) if isinstance(target, ClassTarget) else model
-    notes: tuple[Note, ...] = ()
-    if section.learn:
-        learned = learnable.learn(X, y)
-        notes = learned.notes
-        model = learned.model.base if isinstance(target, ClassTarget) else learned.model
-        if not origin.public:
-            model = kind.rounded(model)
-    settings = {"noise": target.noise_in_words(model.noise_variance)}
-    settings |= kind.describe(model, section, encoding)
     if isinstance(target, ClassTarget):
         model = target.classifier(model)
+    notes: tuple[Note, ...] = ()
+    if section.learn:
+        learned = model.learn(X, y)
+        notes = learned.notes
+        model = learned.model
+        if not origin.public:
+            model = _rounded(model, kind)
+    settings = {"noise": target.noise_in_words(model.noise_variance)}
+    settings |= _settings_in_words(model, section, encoding)
     return BuiltModel(
         model=model,
         origin=words if section.learn else f"given; scaling from {words}",
@@ -95,3 +94,34 @@ def build_model(section: ModelSection, origin: Origin, encoding: TableEncoding) 
         settings=settings,
         notes=notes,
     )
+
+
+def _rounded(model: Model, kind: ModelKind) -> Model:
+    """The model with what was learned to three digits."""
+    if not isinstance(model, Classifier):
+        return kind.rounded(model)
+    if model.shared:
+        return replace(model, model=kind.rounded(model.base))
+    return replace(model, model=tuple(kind.rounded(of_class) for of_class in model.of_classes))
+
+
+def _settings_in_words(
+    model: Model, section: ModelSection, encoding: TableEncoding
+) -> dict[str, str]:
+    """A model's hyperparameters; of classes that differ in them, those of each."""
+    kind = KINDS[section.kind]
+    target = encoding.target
+    if not isinstance(model, Classifier) or not isinstance(target, ClassTarget):
+        return kind.describe(model, section, encoding)
+    settings = kind.describe(model.base, section, encoding)
+    if model.shared:
+        return settings
+    described = [kind.describe(of_class, section, encoding) for of_class in model.of_classes]
+    of_classes = {}
+    for name, words in settings.items():
+        if all(of_class[name] == words for of_class in described):
+            of_classes[name] = words
+            continue
+        for level, of_class in zip(target.levels, described, strict=True):
+            of_classes[f"{name} ({level})"] = of_class[name]
+    return of_classes

@@ -21,6 +21,7 @@ from fairpool.consortium.tables import Batch, Place, Source
 from fairpool.encoding import TableEncoding
 from fairpool.models import Classifier, ClassPosterior, WeightPosterior
 from fairpool.parties import ClassSummary, Party, PartySummary
+from fairpool.parties.class_summary import ClassStatistics
 from fairpool.realisation import ModelReward
 from fairpool.realisation.outlying import NOTICED, LabelSum, OutlyingRow
 from fairpool.tables.arrays import FloatArray
@@ -192,15 +193,16 @@ def _label_sum(summary: PartySummary | ClassSummary, model: ModelReward, c: int)
         return view.label_sum(summary.gram, summary.moment, summary.gram)
     classifier = model.posterior.model
     assert isinstance(classifier, Classifier)  # others have no summaries of classes
-    statistics = summary.of_class(classifier.coding, c).statistics(classifier)
+    inside, outside = summary.level_sums(c)
+    statistics = ClassStatistics(inside=inside, outside=outside, coding=classifier.coding)
     told = statistics.weakened(view.eta, np.zeros(summary.label_draws))
     return view.label_sum(told.precision, told.moment, statistics.squared_weights(view.eta))
 
 
 def _look_at_kept(party: Party, others: WeightPosterior | ClassPosterior) -> _PartyLook:
     """Rows that nobody can check, of a party whose rows are all in memory."""
-    A = others.model.whitened_features(party.X)
-    return _PartyLook({}, OpenRows.of(others, party.X, A, y=party.y))
+    features = _features(others, party.X)
+    return _PartyLook({}, OpenRows.of(others, party.X, features, y=party.y))
 
 
 def _look_at(party: Rows, task: _Task, workers: Workers) -> _PartyLook:
@@ -251,10 +253,10 @@ def _look(task: _Task, rows: _Rows) -> _Look:
     largest: dict[Sight, _Largest] = {}
     open_rows = OpenRows.none(task.others)
     for block in _blocks(task, reading, rows.taking_part):
-        open_rows = open_rows.plus(OpenRows.of(task.others, block.X, block.A, y=block.y))
+        open_rows = open_rows.plus(OpenRows.of(task.others, block.X, block.features, y=block.y))
         for sight, seen in task.seen.items():
             y, weight = _labels_seen(task, block, sight[1], eta=seen.eta)
-            parts = seen.sum.parts(block.A, y, weight)
+            parts = seen.sum.parts(block.features[sight[1]], y, weight)
             row = int(np.argmax(parts))
             known = largest.get(sight)
             if parts[row] > (0.0 if known is None else known.part):
@@ -269,7 +271,7 @@ def _square(task: _Task, rows: _Rows) -> _Squares:
     for block in _blocks(task, reading, rows.taking_part):
         for sight, seen in task.seen.items():
             y, weight = _labels_seen(task, block, sight[1], eta=seen.eta)
-            sums[sight] += seen.sum.sum_of_squares(block.A, y, weight)
+            sums[sight] += seen.sum.sum_of_squares(block.features[sight[1]], y, weight)
     return _Squares(sums, reading.passage)
 
 
@@ -288,10 +290,18 @@ def _reading(task: _Task, piece: Piece) -> Reading:
 
 
 class _Block(NamedTuple):
-    """Some complete rows: inputs [m, p], features [m, d], labels less prior mean [m], numbers."""
+    """Some complete rows.
+
+    Attributes:
+        X: Inputs [m, p].
+        features: Whitened features [m, d] of every class, or of the only function that there is.
+        y: Labels less the prior mean [m]; of classes, their numbers.
+        numbers: Of the rows in the batch [m].
+        batch: What they are from.
+    """
 
     X: FloatArray
-    A: FloatArray
+    features: tuple[FloatArray, ...]
     y: FloatArray
     numbers: NDArray[np.intp]
     batch: Batch
@@ -315,8 +325,24 @@ def _blocks(task: _Task, reading: Reading, taking_part: NDArray[np.bool_]) -> It
             X = task.encoding.encode(table)
             yield _Block(
                 X=X,
-                A=model.whitened_features(X),
-                y=task.encoding.encode_target(table) - model.prior_mean_at(X),
+                features=_features(task.others, X),
+                y=_residuals(task.others, X, task.encoding.encode_target(table)),
                 numbers=start + complete,
                 batch=batch,
             )
+
+
+def _features(others: WeightPosterior | ClassPosterior, X: FloatArray) -> tuple[FloatArray, ...]:
+    """Whitened features [m, d] of every class, or of the only function that there is."""
+    if isinstance(others, ClassPosterior):
+        return others.model.features_of_classes(X)
+    return (others.model.whitened_features(X),)
+
+
+def _residuals(
+    others: WeightPosterior | ClassPosterior, X: FloatArray, y: FloatArray
+) -> FloatArray:
+    """Labels less their prior mean [m]; numbers of classes as they are."""
+    if isinstance(others, ClassPosterior):
+        return y
+    return np.asarray(y - others.model.prior_mean_at(X))

@@ -35,7 +35,9 @@ from fairpool.report.letter import Letter, RefusalLetter, render_letter, render_
 from fairpool.report.prediction import as_json, uncheckable_as_json
 from fairpool.report.report import Context, render_report
 from fairpool.report.rounds import RoundWords
+from fairpool.report.scores import class_sentence
 from fairpool.report.treatment import Treatment
+from fairpool.rounds import PartyChange
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import ClassTarget
 
@@ -127,6 +129,7 @@ def _operator_files(run: Run) -> dict[str, bytes]:
         evidence=run.evidence,
         left_out=tuple(one.evidence for one in run.left_out),
         shares=_shares(run),
+        since=None if run.since is None else run.since.changes,
     )
     result = json.dumps(result_of(run), indent=1, ensure_ascii=False, allow_nan=False)
     texts = {
@@ -175,14 +178,8 @@ def _party_files(run: Run, i: int, head: str | None) -> dict[str, bytes]:
     words = _round_words(run, i, head)
     sha256 = ""
     if words.is_sent:
-        number = words.number
-        mark = None if head is None else LedgerMark(round=number, head=head)
         # Also for a preview, which is to be refused as the release would be.
-        reward = reward_bytes(
-            replace(run.collaboration.models[i], ledger=mark),
-            share_inputs=configuration.rewards.share_inputs,
-            share_labels=configuration.rewards.share_labels,
-        )
+        reward = _reward(run, i, head)
         if head is not None:
             files[REWARD_FILE] = reward
             sha256 = hashlib.sha256(reward).hexdigest()
@@ -199,9 +196,39 @@ def _party_files(run: Run, i: int, head: str | None) -> dict[str, bytes]:
         against_alone=run.against_alone[i],
         uncheckable=run.uncheckable[i],
         evidence=run.evidence.parties[i],
+        since=_change_of(run, i),
+        scores=_about_test_rows(run, i),
     )
     page = render_letter(run.collaboration, i, letter)
     return {**files, "letter.html": page.encode()}
+
+
+def _change_of(run: Run, i: int) -> PartyChange | None:
+    """What changed for party i since the last round, where that can be told."""
+    if run.since is None or run.since.changes is None:
+        return None
+    change = run.since.changes.of(run.contributions[i].id)
+    return change if change is not None and change.before is not None else None
+
+
+def refuse_release(run: Run) -> None:
+    """Refuse a run whose models may not be handed out, before anything of it is written."""
+    for i in range(run.collaboration.game.n):
+        if _round_words(run, i, None).is_sent:
+            _reward(run, i, None)
+
+
+def _reward(run: Run, i: int, head: str | None) -> bytes:
+    """Party i's new model as a file; refused where the file would tell what nobody agreed to."""
+    rewards = run.preparation.configuration.rewards
+    mark = None
+    if head is not None:
+        mark = LedgerMark(round=_round_words(run, i, head).number, head=head)
+    return reward_bytes(
+        replace(run.collaboration.models[i], ledger=mark),
+        share_inputs=rewards.share_inputs,
+        share_labels=rewards.share_labels,
+    )
 
 
 def _round_words(run: Run, i: int, head: str | None) -> RoundWords:
@@ -210,11 +237,18 @@ def _round_words(run: Run, i: int, head: str | None) -> RoundWords:
     return RoundWords(
         number=1 if context is None else context.number,
         head=head or "",
-        received=run.received[i] if run.received else None,
+        received=run.collaboration.received[i] if run.collaboration.received else None,
         total=run.collaboration.game.total,
         waiting=run.contributions[i].assignment.waiting,
         left=run.contributions[i].assignment.withdrawn,
     )
+
+
+def _about_test_rows(run: Run, i: int) -> str:
+    """What party i's letter says of test rows that are classes; nothing of numbers."""
+    if run.scores is None or run.scores.classes is None:
+        return ""
+    return class_sentence(run.scores, i)
 
 
 def reveals(run: Run, i: int) -> tuple[str, ...]:
@@ -441,9 +475,9 @@ def result_of(run: Run) -> dict[str, Any]:
         if run.collaboration.kept is not None:
             party["kept"] = float(run.collaboration.kept[i])
         party["rows_waiting"] = run.contributions[i].assignment.waiting
-        if run.received:
-            party["holds"] = run.received[i].holds
-            party["sent"] = run.received[i].sent
+        if run.collaboration.received:
+            party["holds"] = run.collaboration.received[i].holds
+            party["sent"] = run.collaboration.received[i].sent
     return {
         "fairpool": __about__.__version__,
         "name": run.preparation.configuration.name,
@@ -462,7 +496,17 @@ def result_of(run: Run) -> dict[str, Any]:
             **run.built.settings,
         },
         "test": _scores(run),
+        "since": _since(run),
     }
+
+
+def _since(run: Run) -> dict[str, Any] | None:
+    """What changed since the last round, or why that cannot be told."""
+    if run.since is None:
+        return None
+    if run.since.changes is None:
+        return {"comparable": False, "reason": run.since.reason}
+    return run.since.changes.to_dict()
 
 
 def _values_csv(run: Run) -> str:

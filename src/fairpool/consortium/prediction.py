@@ -393,7 +393,8 @@ def _encoders_in_words(encoding: TableEncoding | None) -> dict[str, str]:
 
 def _model_in_words(model: Model) -> str:
     if isinstance(model, Classifier):
-        return f"{kind_of(model.base).title}, for each of {model.label_sets} classes"
+        words = f"{kind_of(model.base).title}, for each of {model.label_sets} classes"
+        return words if model.shared else f"{words}, with a prior of its own"
     return kind_of(model).title
 
 

@@ -18,11 +18,13 @@ from fairpool.audit.paired import CONFIDENCE, WORSE
 from fairpool.collaboration import Collaboration
 from fairpool.compute.workers import Workers
 from fairpool.consortium.copies import Copies, look_for_copies
-from fairpool.consortium.judging import LeftOut
+from fairpool.consortium.judging import LeftOut, without_checkpoint
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
+from fairpool.consortium.rounds.comparing import Since, since_last
 from fairpool.consortium.rounds.contributing import Contribution
+from fairpool.consortium.rounds.known import Sampling
 from fairpool.consortium.sample import Sample, take_sample
 from fairpool.consortium.shares import ContributionShares, contribution_shares
 from fairpool.consortium.valuation import Valuation
@@ -32,7 +34,6 @@ from fairpool.notes import Note, texts_of
 from fairpool.parties import Party
 from fairpool.realisation.hidden_covariance import price_notes, ranges_would_help
 from fairpool.report.scores import Scores, score_models
-from fairpool.rounds.release import RoundReward
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import Target
 
@@ -57,8 +58,10 @@ class Run:
         left_out: Whose data were left out, since their labels harm the others.
         shares: What contributions would be by information, by evidence and by validation.
         notes: Everything the operator should know.
-        received: What each party receives in this round, and holds then.
         contributions: What each party contributed, in batches.
+        samples: Of each party, a fair sample of its rows.
+        sampling: How it was taken.
+        since: What changed since the last round; None: there was none.
     """
 
     preparation: Preparation
@@ -73,8 +76,10 @@ class Run:
     left_out: tuple[LeftOut, ...]
     shares: ContributionShares
     notes: tuple[Note, ...]
-    received: tuple[RoundReward, ...]
     contributions: tuple[Contribution, ...]
+    samples: tuple[Sample, ...]
+    sampling: Sampling
+    since: Since | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -141,9 +146,21 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         left_out=valuation.judgement.left_out,
         shares=contribution_shares(valuation, test),
         notes=tuple(notes),
-        received=valuation.received,
         contributions=valuation.judgement.contributions,
+        samples=learning.samples,
+        sampling=learning.sampling,
+        since=_since(valuation, workers),
     )
+
+
+def _since(valuation: Valuation, workers: Workers) -> Since | None:
+    """What changed since the last round, if there was one."""
+    context = valuation.learning.preparation.context
+    if context is None:
+        return None
+    workers.progress("comparing with the last round")
+    contributions = valuation.judgement.contributions
+    return since_last(context, valuation.collaboration, contributions, without_checkpoint(workers))
 
 
 def _against_alone(valuation: Valuation, test: Sample | None) -> tuple[AgainstAlone, ...]:

@@ -49,13 +49,12 @@ class Sums:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Task:
-    """What all tasks of a party share; d is the number of features, of so many sets of labels."""
+    """What all tasks of a party share; d is the number of features."""
 
     encoding: TableEncoding
     delivery: Delivery
     model: WeightModel | Classifier
     d: int
-    sets: int
     threads: bool
 
 
@@ -89,8 +88,7 @@ def summarise_files(
         encoding=encoding,
         delivery=source.delivery,
         model=model,
-        d=model.probe(inputs).shape[1] - 1,
-        sets=model.label_sets,
+        d=model.probe(inputs).shape[-1] - 1,
         threads=workers.executor is None or len(pieces) == 1,
     )
     total = _nothing(task)
@@ -114,7 +112,7 @@ def _sums_of(
     pieces: Sequence[Piece], task: _Task, *, doing: str, workers: Workers
 ) -> Iterator[Sums]:
     """Each piece's sums, in order, of which no more than a round are in memory."""
-    size = max(1, min(ROUND, ROUND_BYTES // (8 * task.sets * max(task.d, 1) ** 2)))
+    size = max(1, min(ROUND, ROUND_BYTES // max(_nothing(task).gram.nbytes, 1)))
     for start in range(0, len(pieces), size):
         in_round = pieces[start : start + size]
         # More BLAS threads would round differently than workers, which have one each.

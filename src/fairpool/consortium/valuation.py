@@ -21,7 +21,6 @@ from fairpool.notes import Note
 from fairpool.parties import ClassSummary, PartySummary
 from fairpool.realisation import ModelReward
 from fairpool.realisation.label_noise import LabelNoise
-from fairpool.rounds.release import RoundReward
 from fairpool.tables.arrays import FloatArray
 
 
@@ -33,15 +32,12 @@ class Valuation:
         judgement: What the labels say, and the model that values everything.
         collaboration: Values, contributions, rewards, verdicts, models.
         uncheckable: Per party, what of its data has to be taken on trust.
-        received: What each party receives in this round, and holds then; none where another
-            mechanism than noise on labels made the models.
-        notes: What the operator should know of that.
+        notes: What the operator should know of rounds.
     """
 
     judgement: Judgement
     collaboration: Collaboration
     uncheckable: tuple[Uncheckable | None, ...]
-    received: tuple[RoundReward, ...] = ()
     notes: tuple[Note, ...] = ()
 
     @property
@@ -97,18 +93,16 @@ def value(
         realiser=realiser,
     )
     models = _with_encoding(collaboration.models, learning.preparation)
-    received: tuple[RoundReward, ...] = ()
     notes: list[Note] = []
     for contribution in judgement.contributions:
         notes += contribution.notes()
     if realiser is not None:
-        received = realiser.results
+        collaboration = replace(collaboration, received=realiser.results)
         notes += realiser.notes
     valuation = Valuation(
         judgement=judgement,
         collaboration=replace(collaboration, models=models),
         uncheckable=(),
-        received=received,
         notes=tuple(notes),
     )
     if KINDS[configuration.model.kind].needs_rows:

@@ -38,7 +38,8 @@ class WeightSpace:
         P: [n, d, d].
         noise: Each party's noise variance [n]; nan where its rows differ.
         unequal: For those parties, their rows over the roots of their noise (A [m_i, d]) and their
-            noise variances [m_i].
+            noise variances [m_i]; or, of few levels of noise, A^T A of each [l, d, d] and these
+            levels [l].
     """
 
     P: FloatArray
@@ -136,4 +137,7 @@ class WeightSpace:
         if j not in self.unequal:
             return np.asarray(remaining_precision(self.noise[j], tau, noise_variance) * self.P[j])
         A, noise = self.unequal[j]
-        return (A.T * remaining_precision(noise, tau, noise_variance)) @ A
+        remaining = remaining_precision(noise, tau, noise_variance)
+        if A.ndim == 3:
+            return np.tensordot(remaining, A, axes=1)
+        return (A.T * remaining) @ A

@@ -4,3 +4,7 @@
 path in the noise variance eta. `docs/rounds.md` derives what that proves. Nothing here knows what
 a model is, or that there are rounds.
 """
+
+from fairpool.keyed_noise.secret import Secret
+
+__all__ = ["Secret"]

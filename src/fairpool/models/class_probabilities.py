@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, ndtri, softmax
+from scipy.special import expit, ndtri
 from scipy.stats.qmc import Sobol
 
 from fairpool.tables.arrays import FloatArray, read_only
@@ -21,8 +21,8 @@ NODES = 1025
 POINTS = 4096
 """Of the Sobol sequence, for more than two classes."""
 
-BLOCK_VALUES = 1 << 22
-"""So many latent values are looked at together."""
+BLOCK_VALUES = 1 << 18
+"""So many latent values are looked at together: few enough for a processor's cache."""
 
 
 class Probabilities(NamedTuple):
@@ -70,11 +70,15 @@ def _of_two(mean: FloatArray, variance: FloatArray) -> Probabilities:
 
 
 def _of_many(mean: FloatArray, variance: FloatArray, points: FloatArray) -> Probabilities:
-    f = mean[:, None, :] + np.sqrt(variance)[:, None, :] * points
-    p = softmax(f, axis=2)
-    means = p.mean(axis=1)
-    rows = np.arange(len(mean))
-    likely = p[rows, :, means.argmax(axis=1)]
+    # Classes come first, since a maximum or sum over the first axis is many times as fast as one
+    # over a short last one.
+    p = np.sqrt(variance).T[:, :, None] * points[:, None, :]
+    p += mean.T[:, :, None]  # [k, t, points]
+    p -= p.max(axis=0)
+    np.exp(p, out=p)
+    p /= p.sum(axis=0)
+    means = p.mean(axis=2).T
+    likely = p[means.argmax(axis=1), np.arange(len(mean))]
     return Probabilities(means, likely.var(axis=1))
 
 
@@ -88,6 +92,6 @@ def _trapezoid() -> tuple[FloatArray, FloatArray]:
 
 @lru_cache(maxsize=8)
 def _normal_points(k: int) -> FloatArray:
-    """Standard normal numbers [POINTS, k], evenly spread."""
+    """Standard normal numbers [k, POINTS], evenly spread."""
     unit = Sobol(k, scramble=False).random(POINTS) + 0.5 / POINTS
-    return read_only(ndtri(unit))
+    return read_only(np.ascontiguousarray(ndtri(unit).T))

@@ -24,7 +24,7 @@ from fairpool.models.model import Model
 from fairpool.models.posteriors import TrainedPosterior
 from fairpool.models.weight_model import RowSums, WeightModel
 from fairpool.notes import Note
-from fairpool.parties import ClassCoding, ClassSummary, FeatureBounds, Party, PartyData, Pool
+from fairpool.parties import ClassCoding, ClassSummary, Party, PartyData, Pool
 from fairpool.tables.arrays import FloatArray, as_matrix, as_vector
 
 LEAST_PROBABILITY = 1e-12
@@ -176,7 +176,8 @@ class Classifier(Model):
             learned = model.learn_prior(X, Y[:, [c]], noise[:, [c]], rng=rng, restarts=restarts)
             models.append(learned.model)
             notes += learned.notes
-        return Learned(replace(self, model=tuple(models)), tuple(notes))
+        # What is to be said of several classes is said once.
+        return Learned(replace(self, model=tuple(models)), tuple(dict.fromkeys(notes)))
 
     # What a game asks.
 
@@ -242,7 +243,8 @@ class Classifier(Model):
 
         What is expected of labels is known where they are normal and the rows' noise does not
         depend on them. With two levels, honest labels of classes that overlap look odd: in 25
-        simulations each, 6 and 7 honest parties were said to harm, and 1 with one level.
+        simulations each, 6 and 7 honest parties were said to harm, and 1 with one level. How well
+        that goes is in `docs/classification.md`.
         """
         if self.label_blind:
             return self.labelled_space(pool, space)
@@ -312,34 +314,56 @@ class Classifier(Model):
     # What a model with weights is asked by tables that are summed up.
 
     def probe(self, inputs: int) -> FloatArray:
-        """Features at a few fixed inputs, by which models can be told apart."""
-        return self._weight_model().probe(inputs)
+        """Features at a few fixed inputs, by which models can be told apart.
 
-    def feature_bounds(self, inputs: int) -> FeatureBounds:
-        """What the features of any row can be."""
-        return self._weight_model().feature_bounds(inputs)
+        [3, d + 1] where all classes share them, or else those of each [k, 3, d + 1].
+        """
+        models = self._weight_models()
+        if self.shared:
+            return models[0].probe(inputs)
+        probes = [model.probe(inputs) for model in models]
+        if len({probe.shape for probe in probes}) > 1:
+            raise DataError(
+                "the classes' models have different numbers of weights; sums over rows need the"
+                " same number for each"
+            )
+        return np.array(probes)
 
-    def whitened_features(self, X: FloatArray) -> FloatArray:
-        """A [m, d], the same for every class."""
-        return self._weight_model().whitened_features(X)
-
-    def residual_variance(self, X: FloatArray, A: FloatArray) -> FloatArray:
-        """Prior variance at X [m] that the weights do not explain."""
-        return self._weight_model().residual_variance(X, A)
-
-    def prior_mean_at(self, X: FloatArray) -> FloatArray:
-        """None: see `check`."""
-        return np.zeros(len(X))
+    def features_of_classes(self, X: FloatArray) -> tuple[FloatArray, ...]:
+        """A [m, d] of every class; where these share a prior, they are the same array."""
+        models = self._weight_models()
+        if self.shared:
+            return (models[0].whitened_features(X),) * self.label_sets
+        return tuple(model.whitened_features(X) for model in models)
 
     def moments(self, X: FloatArray, y: FloatArray) -> RowSums:
-        """Of each class: Gram matrix [k, d, d], sum of features [k, d], number of rows [k]."""
-        A = self._weight_model().whitened_features(X)
+        """Gram matrices, sums of features and numbers of rows, as a `ClassSummary` has them."""
+        return self.sums_of(self.features_of_classes(X), y)
+
+    def sums_of(self, features: Sequence[FloatArray], y: FloatArray) -> RowSums:
+        """The same from rows' features of every class [m, d]."""
         grams, sums = [], []
-        for c in range(self.label_sets):
-            of_class = A[y == c]
-            grams.append(of_class.T @ of_class)
-            sums.append(of_class.sum(axis=0))
-        return RowSums(np.array(grams), np.array(sums), self.coding.counts(y))
+        for c, A in enumerate(features):
+            levels = [A[y == c]]
+            if not self.shared:
+                levels.append(A[y != c])
+            grams.append([rows.T @ rows for rows in levels])
+            sums.append([rows.sum(axis=0) for rows in levels])
+        gram = np.array(grams)
+        moment = np.array(sums)
+        if self.shared:
+            return RowSums(gram[:, 0], moment[:, 0], self.coding.counts(y))
+        return RowSums(gram, moment, self.coding.counts(y))
+
+    def precisions(self, gram: FloatArray) -> FloatArray:
+        """What rows with the Gram matrices of `moments` tell each class [k, d, d]."""
+        inside = gram
+        outside = gram.sum(axis=0) - gram
+        if not self.shared:
+            inside = gram[:, 0]
+            outside = gram[:, 1]
+        coding = self.coding
+        return np.asarray(inside / coding.inside.noise + outside / coding.outside.noise)
 
     def summary_of(self, name: str, sums: RowSums, *, rows: int, inputs: int) -> ClassSummary:
         """The sums over a party's rows, as party data."""
@@ -357,16 +381,18 @@ class Classifier(Model):
         """A party's sufficient statistics; those of several batches are added up with +."""
         self.coding.check(party.y, f'party "{party.name}"')
         self._refuse_prior_mean(party.inputs)
+        self.probe(party.inputs)  # first, since it refuses models of different sizes
         sums = self.moments(party.X, party.y)
         return self.summary_of(party.name, sums, rows=len(party), inputs=party.inputs)
 
-    def _weight_model(self) -> WeightModel:
-        if not self.shared or not isinstance(self.base, WeightModel):
+    def _weight_models(self) -> tuple[WeightModel, ...]:
+        models = tuple(model for model in self.of_classes if isinstance(model, WeightModel))
+        if not models:
             raise DataError(
-                "sums over rows are for one model with weights that all classes share; use a"
-                " sparse Gaussian process or a regression, or give rows"
+                "sums over rows are for models with weights; use a sparse Gaussian process or a"
+                " regression, or give rows"
             )
-        return self.base
+        return models
 
 
 def log_probability(y: FloatArray, p: FloatArray) -> FloatArray:

@@ -135,8 +135,9 @@ class WeightModel(Model):
         )
         unequal = {}
         for i, statistics in enumerate(pool.statistics):
-            if statistics.unequal_rows is not None:
-                unequal[i] = statistics.unequal_rows
+            rows = statistics.unequal_rows
+            if rows is not None:
+                unequal[i] = rows
         return WeightSpace(
             P=np.array([statistics.told.precision for statistics in pool.statistics]),
             noise=np.array([statistics.common_noise for statistics in pool.statistics]),

@@ -2,6 +2,8 @@
 
 Of each class the Gram matrix of its rows, the sum of their features, and their number. Since a
 class's latent function sees two levels of labels and noise only (`ClassCoding`), these say it all.
+Where classes have priors of their own, and so features of their own, the rows of all other classes
+are summed up in these as well.
 """
 
 from dataclasses import dataclass, replace
@@ -25,12 +27,14 @@ class ClassSummary:
 
     Attributes:
         name: The party.
-        grams: A^T A over the rows of each class, A their whitened features [k, d, d].
-        sums: A^T 1, the sum of these rows' features [k, d].
+        grams: A^T A over the rows of each class, A their whitened features [k, d, d]. Of classes
+            with features of their own, over the rows of the class and over all others
+            [k, 2, d, d].
+        sums: A^T 1, the sum of these rows' features [k, d] or [k, 2, d].
         counts: How many rows there are of each class [k].
         inputs: Number p of input columns.
         probe: What the model's features are at a few fixed inputs, to tell summaries of different
-            models apart.
+            models apart [3, d + 1]; of classes with features of their own, of each [k, 3, d + 1].
     """
 
     name: str
@@ -53,24 +57,57 @@ class ClassSummary:
             raise DataError(f"{where}: counts {shown(counts.tolist())} are no numbers of rows")
         k = len(counts)
         d = self.sums.shape[-1]
-        if self.sums.shape != (k, d) or self.grams.shape != (k, d, d):
+        shape: tuple[int, ...] = (k, d)
+        if self.has_own_features:
+            shape = (k, 2, d)
+        probes = self.probe.shape[:-2] in ((), (k,))
+        if self.sums.shape != shape or self.grams.shape != (*shape, d) or not probes:
             raise DataError(
                 f"{where}: grams {self.grams.shape}, sums {self.sums.shape} and counts"
                 f" {counts.shape} do not fit: [k, d, d], [k, d] and [k]; {REMEDY}"
             )
-        # Each class's sums are those of rows with the label 1, and are checked as such.
-        object.__setattr__(self, "of_classes", tuple(self._of_class(c) for c in range(k)))
+        checked = [self._checked(c) for c in range(k)]
+        object.__setattr__(self, "of_classes", tuple(checked))
 
-    def _of_class(self, c: int) -> PartySummary:
+    @property
+    def has_own_features(self) -> bool:
+        """Whether every class has features of its own."""
+        return self.probe.ndim == 3
+
+    def level_sums(self, c: int) -> "tuple[LevelSums, LevelSums]":
+        """Over the rows of class c and over all others, in the features that class c sees."""
+        others = np.arange(len(self.counts)) != c
+        if self.has_own_features:
+            inside, outside = zip(self.grams[c], self.sums[c], strict=True)
+        else:
+            inside = (self.grams[c], self.sums[c])
+            outside = (self.grams[others].sum(axis=0), self.sums[others].sum(axis=0))
+        return (
+            self._level(*inside, rows=float(self.counts[c])),
+            self._level(*outside, rows=float(self.counts[others].sum())),
+        )
+
+    def _level(self, gram: FloatArray, features: FloatArray, *, rows: float) -> "LevelSums":
+        return LevelSums(gram, features, rows=rows, noise_is_summed=self.noise_is_summed)
+
+    def _checked(self, c: int) -> tuple[PartySummary, ...]:
+        """Sums that class c sees and that no others are made of, as those of rows labelled 1."""
+        inside, outside = self.level_sums(c)
+        if not self.has_own_features:
+            return (self._as_summary(inside, self.probe),)
+        probe = self.probe[c]
+        return self._as_summary(inside, probe), self._as_summary(outside, probe)
+
+    def _as_summary(self, sums: "LevelSums", probe: FloatArray) -> PartySummary:
         return PartySummary(
             name=self.name,
-            gram=self.grams[c],
-            moment=self.sums[c],
-            squares=float(self.counts[c]),
+            gram=sums.gram,
+            moment=sums.features,
+            squares=sums.rows,
             noise_variance=1.0,
-            rows=int(self.counts[c]),
+            rows=int(sums.rows),
             inputs=self.inputs,
-            probe=self.probe,
+            probe=probe,
         )
 
     def __len__(self) -> int:
@@ -89,12 +126,18 @@ class ClassSummary:
     @property
     def label_draws(self) -> int:
         """For each class's latent function, as many as weights for each of both levels."""
-        return 2 * int(self.sums.shape[1])
+        return 2 * int(self.sums.shape[-1])
 
     def refuse_other_model(self, model: FeatureModel) -> None:
         """Refuse a model that has other features, or of which no rows have these sums."""
-        of_classes: tuple[PartySummary, ...] = self.of_classes  # type: ignore[attr-defined]
-        for summary in of_classes:
+        for c in range(len(self.counts)):
+            self.refuse_other_model_of(c, model)
+
+    def refuse_other_model_of(self, c: int, model: FeatureModel) -> None:
+        """The same for the model of class c alone."""
+        of_classes: tuple[tuple[PartySummary, ...], ...]
+        of_classes = self.of_classes  # type: ignore[attr-defined]
+        for summary in of_classes[c]:
             summary.refuse_other_model(model)
 
     def statistics(self, model: FeatureModel) -> "ClassStatistics":  # noqa: ARG002
@@ -111,8 +154,11 @@ class ClassSummary:
                 f'summaries of "{self.name}" and "{other.name}" are not of one party and the same'
                 " classes"
             )
-        of_classes: tuple[PartySummary, ...] = self.of_classes  # type: ignore[attr-defined]
-        of_classes[0].refuse_other_probe(other.probe)
+        of_classes: tuple[tuple[PartySummary, ...], ...]
+        of_classes = self.of_classes  # type: ignore[attr-defined]
+        probes = np.broadcast_to(other.probe, (len(of_classes), *other.probe.shape[-2:]))
+        for (summary, *_), probe in zip(of_classes, probes, strict=True):
+            summary.refuse_other_probe(probe)
         return replace(
             self,
             grams=self.grams + other.grams,
@@ -121,7 +167,8 @@ class ClassSummary:
         )
 
     def __repr__(self) -> str:
-        k, d = self.sums.shape
+        k = len(self.counts)
+        d = self.sums.shape[-1]
         return f"ClassSummary({self.name!r}, {len(self)} rows, {k} classes, {d} weights)"
 
 
@@ -179,25 +226,12 @@ class ClassData:
 
     def refuse_other_model(self, model: FeatureModel) -> None:
         """Refuse a model that this data was not made for."""
-        self.summary.refuse_other_model(model)
+        self.summary.refuse_other_model_of(self.c, model)
 
     def statistics(self, model: FeatureModel) -> "ClassStatistics":  # noqa: ARG002 -- of that model
         """Sums over the rows of the class, and over all others."""
-        grams, sums, counts = self.summary.grams, self.summary.sums, self.summary.counts
-        others = np.arange(len(counts)) != self.c
-        summed = self.summary.noise_is_summed
-        return ClassStatistics(
-            inside=LevelSums(
-                grams[self.c], sums[self.c], rows=float(counts[self.c]), noise_is_summed=summed
-            ),
-            outside=LevelSums(
-                grams[others].sum(axis=0),
-                sums[others].sum(axis=0),
-                rows=float(counts[others].sum()),
-                noise_is_summed=summed,
-            ),
-            coding=self.coding,
-        )
+        inside, outside = self.summary.level_sums(self.c)
+        return ClassStatistics(inside=inside, outside=outside, coding=self.coding)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,10 +279,15 @@ class ClassStatistics:
     def _levels(self) -> tuple[tuple[LevelSums, Level], ...]:
         return (self.inside, self.coding.inside), (self.outside, self.coding.outside)
 
-    @property
+    @cached_property
     def told(self) -> Told:
         """What the rows tell as they are."""
-        return self.weakened(0.0, np.zeros(2 * len(self.inside.features)))
+        inside, outside = self.coding.inside, self.coding.outside
+        return Told(
+            self.inside.gram / inside.noise + self.outside.gram / outside.noise,
+            inside.target / inside.noise * self.inside.features
+            + outside.target / outside.noise * self.outside.features,
+        )
 
     @property
     def told_squares(self) -> float:
@@ -286,7 +325,10 @@ class ClassStatistics:
         for (sums, level), noise in zip(self._levels, np.split(z, 2), strict=True):
             weight = 1 / (level.noise + eta)
             precision = precision + weight * sums.gram
-            moment = moment + weight * (level.target * sums.features + sums.disturbance(noise).T).T
+            disturbance = np.zeros(moment.shape)
+            if noise.any():  # a root takes longer than all else
+                disturbance = sums.disturbance(noise)
+            moment = moment + weight * (level.target * sums.features + disturbance.T).T
         return Told(precision, moment)
 
     def squared_weights(self, eta: float) -> FloatArray:
@@ -299,9 +341,9 @@ class ClassStatistics:
 
     @property
     def unequal_rows(self) -> UnequalRows | None:
-        """As many made-up rows as weights for each level, which have the same Gram matrices."""
+        """Gram matrices of both levels, where there are rows of both and their noise differs."""
         if not np.isnan(self.common_noise):
             return None
-        rows = [sums.root.T / np.sqrt(level.noise) for sums, level in self._levels]
-        noise = np.repeat([level.noise for _, level in self._levels], len(self.gram))
-        return UnequalRows(np.concatenate(rows), noise)
+        noise = np.array([level.noise for _, level in self._levels])
+        grams = np.stack([sums.gram for sums, _ in self._levels])
+        return UnequalRows(grams / noise[:, None, None], noise)

@@ -66,8 +66,9 @@ class UnequalRows(NamedTuple):
     """Rows whose noise variances differ, without their labels.
 
     Attributes:
-        A: The rows' whitened features over the roots of their noise variances [m, d].
-        noise: Their noise variances [m].
+        A: The rows' whitened features over the roots of their noise variances [m, d]; or, of rows
+            with few levels of noise, their Gram matrices A^T A of each level [l, d, d].
+        noise: Their noise variances [m], or [l].
     """
 
     A: FloatArray

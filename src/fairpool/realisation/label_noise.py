@@ -1,12 +1,19 @@
 """Sec. 4.3: noise on the others' labels, the paper's way to weaken a reward."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairpool.errors import RewardError
+from fairpool.keyed_noise.identity import coordinate_ids, row_digests, row_ids
+from fairpool.keyed_noise.paths import Paths
+from fairpool.keyed_noise.secret import Secret
 from fairpool.models import TrainedPosterior
+from fairpool.parties import ClassSummary, PartyData, PartySummary
 from fairpool.realisation.level import Level
 from fairpool.realisation.mechanism import Explained
 from fairpool.realisation.noise import label_noise
@@ -27,9 +34,12 @@ class LabelNoise:
     Attributes:
         noise: "nested" (see `fairpool.realisation.noise`), or "standardised" for the paper's sweeps
             over rho.
+        secret: Makes the noise of every row a function of itself and the row, the same whenever it
+            is released (`fairpool.keyed_noise`); None: it is drawn.
     """
 
     noise: str = "nested"
+    secret: Secret | None = None
 
     name = "label_noise"
 
@@ -57,6 +67,8 @@ class LabelNoise:
     ) -> tuple[TrainedPosterior, ...]:
         """Train every party's model on its own labels and the others' noisy ones."""
         etas = [eta_of(level) for level in levels]
+        if self.secret is not None:
+            return self._keyed(game, etas, self.secret)
         size = sum(_draws(game))
         shape = (size,) if draws is None else (size, draws)
         posteriors = {}
@@ -67,6 +79,24 @@ class LabelNoise:
             if np.isinf(eta):  # it sees no label of the others', and needs no noise on them
                 posteriors[i] = _trained(game, i, eta, noise=np.zeros(shape))
         return tuple(posteriors[i] for i in range(game.n))
+
+    def _keyed(
+        self, game: InformationGain, etas: Sequence[float], secret: Secret
+    ) -> tuple[TrainedPosterior, ...]:
+        """The same with each row's own noise, or, of sums, each coordinate's."""
+        paths = Paths(secret)
+        ids = [_ids(party, secret) for party in game.pool.parties]
+        posteriors = []
+        for i, eta in enumerate(etas):
+            noise = []
+            for of_party in ids:
+                for stream in range(game.model.label_sets):
+                    if np.isinf(eta):  # it sees no label of the others', and needs no noise
+                        noise.append(np.zeros(len(of_party)))
+                    else:
+                        noise.append(paths.at(of_party, eta, stream=stream))
+            posteriors.append(_trained(game, i, eta, noise=np.concatenate(noise)))
+        return tuple(posteriors)
 
     def encode(self, level: Level) -> dict[str, Any]:
         """Eta, None where it is infinite, and tau."""
@@ -81,6 +111,26 @@ class LabelNoise:
             eta=np.inf if eta is None else number(eta, "eta", least=0),
             tau=number(entries["tau"], "tau", least=0, most=1),
         )
+
+
+def _ids(party: PartyData, secret: Secret) -> NDArray[np.uint64]:
+    """Who the rows of a party are, or the coordinates of sums over them [draws, 2]."""
+    rows = party.shown_rows
+    if len(rows) == len(party):
+        columns = {f"input {k}": column for k, column in enumerate(rows.X.T)}
+        return row_ids(secret, row_digests(secret, party.name, {**columns, "label": rows.y}))
+    if isinstance(party, PartySummary):
+        sums = [party.gram, party.moment]
+    elif isinstance(party, ClassSummary):
+        sums = [party.grams, party.sums]
+    else:
+        raise RewardError(
+            f'party "{party.name}": noise that is made of a secret is for rows and for summaries'
+        )
+    digest = hashlib.sha256(party.name.encode())
+    for array in sums:
+        digest.update(np.array(array, order="C").tobytes())
+    return coordinate_ids(secret, digest.hexdigest(), party.label_draws)
 
 
 def _draws(game: InformationGain) -> list[int]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairpool.errors import GameError, RewardError, cut, shown
+from fairpool.keyed_noise.secret import Secret
 from fairpool.models import (
     Classifier,
     ClassPosterior,
@@ -37,6 +38,7 @@ def realise(
     *,
     noise: str = "nested",
     draws: int | None = None,
+    secret: Secret | None = None,
     mechanism: str | Mechanism | None = None,
     covariance: str = "hidden",
     colluding: int | None = None,
@@ -59,6 +61,9 @@ def realise(
             over rho.
         draws: Train on this many draws of the noise at once, for evaluation: predicted means are
             then [t, draws].
+        secret: Makes the noise a function of itself and each row: the same rows have the same noise
+            whenever they are released, so that several releases do not average it out
+            (`docs/rounds.md`). Keep it, and keep it secret. None: the noise is drawn.
         mechanism: Another way to weaken rewards than noise on labels, see
             `fairpool.realisation.mechanism`.
         covariance: Of a model with weights: "hidden" tells little of the others' inputs (see
@@ -72,7 +77,8 @@ def realise(
     Returns:
         One `ModelReward` per party, in the parties' order.
     """
-    chosen = _chosen_mechanism(mechanism, noise)
+    chosen = _chosen_mechanism(mechanism, noise, secret)
+    _refuse_keyed_draws(secret, rng, draws)
     if not isinstance(game, InformationGain):
         check_targets(game, rewards)
         raise GameError(f"{shown(game)} has no data to make models of; realise an InformationGain")
@@ -163,9 +169,21 @@ def reward_of(
     )
 
 
-def _chosen_mechanism(mechanism: str | Mechanism | None, noise: str) -> Mechanism:
+def _refuse_keyed_draws(
+    secret: Secret | None, rng: np.random.Generator | int | None, draws: int | None
+) -> None:
+    """Refuse to draw noise that is not drawn."""
+    if secret is not None and (rng is not None or draws is not None):
+        raise RewardError("noise that is made of a secret is not drawn; leave rng and draws out")
+
+
+def _chosen_mechanism(
+    mechanism: str | Mechanism | None, noise: str, secret: Secret | None
+) -> Mechanism:
+    if secret is not None and (noise != "nested" or mechanism is not None):
+        raise RewardError("a secret is for noise on labels that is nested; give it alone")
     if mechanism is None:
-        return LabelNoise(noise)
+        return LabelNoise(noise, secret)
     if noise != "nested":
         raise RewardError("noise is a setting of noise on labels; give it, or another mechanism")
     return mechanism_of(mechanism)

@@ -260,18 +260,24 @@ def scores_chart(result: Outcome, scores: Scores) -> Any:
     return (arrows + points + labels + line + note).properties(width=480, height=280)
 
 
-def share_chart(alone: float, reward: float, total: float) -> Any:
-    """One party's letter: how much of the best model's information it has alone, and receives."""
-    shares = {
-        "your data alone": alone / total,
-        "the model you receive": reward / total,
-        "the best model": 1.0,
-    }
+def share_chart(
+    alone: float, reward: float, total: float, *, received: str = "the model you receive"
+) -> Any:
+    """One party's letter: how much of the best model's information it has alone, and receives.
+
+    Args:
+        alone: v_i.
+        reward: What its model is worth.
+        total: v_N.
+        received: What to call that.
+    """
+    shares = {"your data alone": alone / total, received: reward / total, "the best model": 1.0}
     rows: list[dict[str, Any]] = []
     for what, share in shares.items():
         rows.append({"what": what, "share": share, "label": as_percent(share)})
     order = list(shares)
-    # The axis goes beyond 1, so that there is room for the label of the longest bar.
+    # The axis goes beyond the longest bar, so that there is room for its label.
+    longest = 1.12 * max(shares.values())
     base = alt.Chart(_data(rows)).encode(
         y=alt.Y(
             "what:N",
@@ -279,7 +285,7 @@ def share_chart(alone: float, reward: float, total: float) -> Any:
             title=None,
             axis=alt.Axis(labelLimit=220, ticks=False, domain=False),
         ),
-        x=alt.X("share:Q", title=None, scale=alt.Scale(domain=[0, 1.12], nice=False), axis=None),
+        x=alt.X("share:Q", title=None, scale=alt.Scale(domain=[0, longest], nice=False), axis=None),
     )
     bars = base.mark_bar(cornerRadiusEnd=2).encode(
         color=alt.Color(

@@ -13,8 +13,10 @@ from fairpool.report.evidence import EvidenceWords
 from fairpool.report.prediction import PredictionWords
 from fairpool.report.report import templates
 from fairpool.report.rounds import RoundWords
+from fairpool.report.since import letter_sentences
 from fairpool.report.treatment import Treatment
 from fairpool.report.words import ANSWERS, MEANINGS
+from fairpool.rounds import PartyChange
 from fairpool.targets import Target
 
 SHOWN = ("R2", "R4", "R5", "stable")
@@ -38,6 +40,8 @@ class Letter:
         uncheckable: What of its data has to be taken on trust.
         evidence: What its labels say.
         round: The round, and what the party holds after it; None: of a single collaboration.
+        since: What changed for it since the last round; None where there was none.
+        scores: How test rows are predicted, as a sentence; empty: a comparison says enough.
     """
 
     title: str
@@ -52,6 +56,8 @@ class Letter:
     uncheckable: Uncheckable | None = None
     evidence: PartyEvidence | None = None
     round: RoundWords | None = None
+    since: PartyChange | None = None
+    scores: str = ""
 
 
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:
@@ -66,7 +72,15 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
     reward = float(result.rewards[party])
     chart = None
     if game.total > 0:  # shares of nothing cannot be drawn
-        chart = charts.as_svg(charts.share_chart(alone, reward, game.total))
+        shares = charts.share_chart(alone, reward, game.total)
+        if letter.round is not None and letter.round.keeps is not None:
+            shares = charts.share_chart(
+                alone, letter.round.keeps, game.total, received="what you hold"
+            )
+        chart = charts.as_svg(shares)
+    since: tuple[str, ...] = ()
+    if letter.since is not None:
+        since = letter_sentences(letter.since)
     verdicts = []
     for condition in SHOWN:
         answer = ANSWERS[result.incentives[condition].holds]
@@ -88,7 +102,8 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         rho=result.rho,
         received=model.mechanism.words.received(model.level, letter.target),
         verdicts=verdicts,
-        prediction=PredictionWords(),
+        since=since,
+        prediction=PredictionWords(names=letter.target.comparison),
         evidence_words=EvidenceWords(),
         kept=None if result.kept is None else float(result.kept[party]),
         chart=chart,

@@ -6,16 +6,14 @@ import numpy as np
 
 from fairpool.outcome import Outcome
 from fairpool.report.sentences import sentence
+from fairpool.verdicts import Verdicts
 
 
 def as_plain(outcome: Outcome) -> dict[str, Any]:
     """Every number, infinite ones as None."""
     scheme = outcome.scheme
     contributions = outcome.contributions
-    incentives = []
-    for verdict in outcome.incentives:
-        entry = {"condition": verdict.condition, "holds": verdict.holds, "why": verdict.why}
-        incentives.append(entry)
+    held = outcome.held_incentives
     return {
         "parties": [_party(outcome, i) for i in range(outcome.game.n)],
         "total": outcome.game.total,
@@ -26,9 +24,18 @@ def as_plain(outcome: Outcome) -> dict[str, Any]:
         "rho_rational_interval": [_finite(end) for end in scheme.rho_rational_interval],
         "rho_stable_interval": [_finite(end) for end in scheme.rho_stable_interval],
         "evaluations": contributions.evaluations,
-        "incentives": incentives,
+        "incentives": _verdicts(outcome.incentives),
+        "incentives_of_what_is_held": None if held is None else _verdicts(held),
         "warnings": list(outcome.warnings),
     }
+
+
+def _verdicts(verdicts: Verdicts) -> list[dict[str, Any]]:
+    entries = []
+    for verdict in verdicts:
+        entry = {"condition": verdict.condition, "holds": verdict.holds, "why": verdict.why}
+        entries.append(entry)
+    return entries
 
 
 def _party(outcome: Outcome, i: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ The report has everybody's, a letter its own.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from fairpool.audit import AgainstAlone, Comparison, PairedDifference, Uncheckable
 from fairpool.audit.paired import BETTER, SAME, UNKNOWN, WORSE
 from fairpool.report.words import as_percent
+from fairpool.targets.target import OF_NUMBERS, ComparisonNames
 
 PLACES = {"test": "test rows", "own_rows": "own rows"}
 """What was predicted, by the attribute of `AgainstAlone`."""
@@ -22,8 +24,15 @@ ERRORS = (
 """What the words mean."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class PredictionWords:
-    """What the report's and letters' templates ask."""
+    """What the report's and letters' templates ask.
+
+    Attributes:
+        names: What is compared, as the target calls it.
+    """
+
+    names: ComparisonNames = OF_NUMBERS
 
     errors = ERRORS
 
@@ -41,13 +50,25 @@ class PredictionWords:
         """
         return signed(difference)
 
-    def root(self, mean_square: float) -> str:
-        """A root mean squared error."""
-        return f"{np.sqrt(mean_square):.4g}"
+    def error(self, mean_square: float) -> str:
+        """A mean squared error, or its root."""
+        shown = np.sqrt(mean_square) if self.names.is_root else mean_square
+        return f"{shown:.4g}"
 
     def sentences(self, against: AgainstAlone) -> list[str]:
         """To the party itself."""
-        return [_sentence(place, how) for place, how in _comparisons(against)]
+        return [self._sentence(place, how) for place, how in _comparisons(against)]
+
+    def _sentence(self, place: str, how: Comparison) -> str:
+        text = f"{OPENINGS[place].format(rows=f'{how.rows:,}')} {VERBS[how.verdict]}"
+        if how.verdict == UNKNOWN:
+            return f"{text}."
+        alone = self.error(how.squared_error.alone)
+        reward = self.error(how.squared_error.reward)
+        return (
+            f"{text}: mean {self.names.log_density} {signed(how.log_density)} nats per row;"
+            f" {self.names.error} {reward}, alone {alone}."
+        )
 
     def taken_on_trust(self, uncheckable: Uncheckable) -> str:
         """To the party itself; the number of rows is the operator's."""
@@ -132,15 +153,3 @@ VERBS = {
     SAME: "are predicted no differently, as far as so many rows can tell",
     UNKNOWN: "are too few to tell",
 }
-
-
-def _sentence(place: str, how: Comparison) -> str:
-    text = f"{OPENINGS[place].format(rows=f'{how.rows:,}')} {VERBS[how.verdict]}"
-    if how.verdict == UNKNOWN:
-        return f"{text}."
-    alone = np.sqrt(how.squared_error.alone)
-    reward = np.sqrt(how.squared_error.reward)
-    return (
-        f"{text}: mean log density {signed(how.log_density)} nats per row; root mean squared error"
-        f" {reward:.4g}, alone {alone:.4g}."
-    )

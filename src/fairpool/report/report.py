@@ -20,12 +20,15 @@ from fairpool.report.evidence_charts import pairs_chart, shares_chart
 from fairpool.report.prediction import PredictionWords
 from fairpool.report.scores import Scores
 from fairpool.report.sentences import explain
+from fairpool.report.since_section import SinceSection
 from fairpool.report.treatment import Treatment
 from fairpool.report.vega import vega_script
 from fairpool.report.words import ANSWERS, MEANINGS, as_percent, glossary_of
 from fairpool.rewards import check_incentives
+from fairpool.rounds import Changes
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import LABELS, Measure, Target
+from fairpool.verdicts import Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +50,7 @@ class Context:
         shares: Contributions [n] by each way to measure them.
         against_alone: Per party, how its reward predicts beside its own data's model.
         uncheckable: Per party, what of its data has to be taken on trust.
+        since: What changed since the last round; None where there was none.
     """
 
     title: str = "Collaboration"
@@ -63,6 +67,7 @@ class Context:
     shares: dict[str, FloatArray] = field(default_factory=dict)
     against_alone: tuple[AgainstAlone, ...] = ()
     uncheckable: tuple[Uncheckable | None, ...] = ()
+    since: Changes | None = None
 
 
 def render_report(result: Outcome, context: Context) -> str:
@@ -89,6 +94,9 @@ def render_report(result: Outcome, context: Context) -> str:
         pairs_svg = _svg_or_none(pairs_chart(context.evidence, result.game.names))
     if context.shares:
         shares_svg = _svg_or_none(shares_chart(context.shares, result.game.names))
+    since = None
+    if context.since is not None:
+        since = SinceSection.of(context.since)
     mechanism = result.models[0].mechanism.words
     template = templates().get_template("report.html.j2")
     return template.render(
@@ -110,10 +118,18 @@ def render_report(result: Outcome, context: Context) -> str:
         evidence_words=EvidenceWords(),
         pairs_svg=pairs_svg,
         shares_svg=shares_svg,
-        prediction=PredictionWords(),
+        prediction=PredictionWords(names=context.target.comparison),
+        since=since,
+        held_differently=_held_differently(result),
         vega=vega_script(),
         live=_for_script({"spec": _responsive(along_rho), **_along_rho(result)}),
     )
+
+
+def _held_differently(result: Outcome) -> list[Verdict]:
+    """The verdicts on what parties hold that differ from those on their shares."""
+    held = result.held_incentives or ()
+    return [one for one in held if one.holds != result.incentives[one.condition].holds]
 
 
 def _svg_or_none(chart: Any) -> str | None:

@@ -35,6 +35,13 @@ class RoundWords:
         return self.received is None or self.received.sent
 
     @property
+    def keeps(self) -> float | None:
+        """What the party holds, where there is no new model; None where there is one."""
+        if self.received is None or self.received.sent:
+            return None
+        return self.received.holds
+
+    @property
     def holds_more(self) -> bool:
         """Whether the party holds more than its reward."""
         if self.received is None or self.total <= 0:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from fairpool.realisation import ModelReward
 from fairpool.report.class_scores import EVERYBODY, ClassDetails
+from fairpool.report.words import as_percent
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets import ClassTarget, Score, Target
 from fairpool.values import InformationGain
@@ -69,4 +70,20 @@ def score_models(result: Rewarded, X: FloatArray, y: FloatArray, *, target: Targ
         reward=tuple(score(model.predict) for model in result.models),
         everyone=score(everyone.predict),
         classes=classes,
+    )
+
+
+def class_sentence(scores: Scores, party: int) -> str:
+    """How well a party's model tells classes of test rows, to the party itself."""
+    reward = scores.reward[party]
+    beside = (scores.alone[party], scores.everyone)
+    losses = [f"{one['log_loss']:.3f}" for one in beside]
+    right = [as_percent(1 - one["errors"]) for one in beside]
+    off = [f"{one['calibration_error']:.3f}" for one in beside]
+    return (
+        f"On the operator's {scores.rows:,} test rows the most probable class is right in"
+        f" {as_percent(1 - reward['errors'])} (your data alone: {right[0]}, everybody's model:"
+        f" {right[1]}); the log loss, which is lower the more probable the true classes were said"
+        f" to be, is {reward['log_loss']:.3f} ({losses[0]}, {losses[1]}); and probabilities are off"
+        f" by {reward['calibration_error']:.3f} on average ({off[0]}, {off[1]})."
     )

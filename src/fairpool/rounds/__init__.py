@@ -1,1 +1,17 @@
-"""A collaboration over years: which rows take part, who holds what, and what changed."""
+"""A collaboration over years: which rows take part, who holds what, what changed since.
+
+The page about it is docs/rounds.md.
+"""
+
+from fairpool.rounds.changes import Changes, PartyChange, explain_changes
+from fairpool.rounds.parts import FACTORS, Parts
+from fairpool.rounds.round_game import RoundGame
+
+__all__ = [
+    "FACTORS",
+    "Changes",
+    "Parts",
+    "PartyChange",
+    "RoundGame",
+    "explain_changes",
+]

@@ -118,6 +118,7 @@ class PastRound:
         terms: The SHA-256 of the configuration.
         agreement: The SHA-256 of scaling, features and hyperparameters.
         parties: Who took part.
+        kept: How much each of them kept of what its reward added to its own data; None: all.
     """
 
     number: int
@@ -131,6 +132,7 @@ class PastRound:
     terms: str
     agreement: str
     parties: tuple[Participation, ...]
+    kept: tuple[float, ...] | None = None
 
     def of(self, party: str) -> Participation | None:
         """What a party, by its permanent identity, did in it."""
@@ -278,6 +280,7 @@ def history_of(records: Sequence[Any]) -> History:
                 terms=body["terms"],
                 agreement=body["agreement"],
                 parties=tuple(Participation.of_dict(entries) for entries in body["parties"]),
+                kept=None if body["kept"] is None else tuple(body["kept"]),
             )
         )
     return History(rounds=tuple(rounds), parts=parts, batches=batches, erased=frozenset(erased))

@@ -19,10 +19,14 @@ from fairpool.parties.class_coding import MOST_CLASSES
 from fairpool.stored import number, text
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets.kind import SeenLabels, TargetKind
-from fairpool.targets.target import Measure, Score
+from fairpool.targets.target import ComparisonNames, Measure, Score
 
 BINS = 10
 """Of probabilities, for their calibration."""
+
+SHARED, PER_CLASS = "shared", "per_class"
+KERNELS = (SHARED, PER_CLASS)
+"""Whether the classes' latent functions have one kernel, or each one of its own."""
 
 
 def _tidy(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -30,7 +34,8 @@ def _tidy(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.utf8_normalize(pc.utf8_trim_whitespace(column.cast(pa.string())), form="NFC")
 
 
-def _tidied(levels: Sequence[str]) -> tuple[str, ...]:
+def tidied(levels: Sequence[str]) -> tuple[str, ...]:
+    """Labels as they are compared, one by one."""
     return tuple(_tidy(pa.chunked_array([pa.array(levels, pa.string())])).to_pylist())
 
 
@@ -44,6 +49,7 @@ class ClassTarget:
         other: The one of them that all other labels count as; None: there are no others.
         concentration: See `ClassCoding`.
         label_blind: See `ClassCoding`.
+        kernels: One of `KERNELS`.
         rules: What is done to labels first: values that stand for missing ones.
     """
 
@@ -52,11 +58,18 @@ class ClassTarget:
     other: str | None = None
     concentration: float = 0.01
     label_blind: bool = False
+    kernels: str = SHARED
     rules: Rules = NO_RULES
 
     kind = "classes"
     type = pa.string()
     noise_scale = 1.0
+    comparison = ComparisonNames(
+        log_density="log probability of the true class",
+        error="Brier's score",
+        short_error="Brier's score",
+        is_root=False,
+    )
     likely_errors = "classes that were exchanged, or coded in another way"
     measures = (
         Measure(
@@ -93,8 +106,11 @@ class ClassTarget:
 
     def classifier(self, model: Model) -> Classifier:
         """A model of these classes, made of one of numbers."""
+        models: Model | tuple[Model, ...] = model
+        if self.kernels == PER_CLASS:
+            models = (model,) * len(self.levels)
         return Classifier(
-            model,
+            models,
             len(self.levels),
             concentration=self.concentration,
             label_blind=self.label_blind,
@@ -206,6 +222,8 @@ class ClassTarget:
         }
         if self.other is not None:
             entries["other"] = self.other
+        if self.kernels != SHARED:
+            entries["kernels"] = self.kernels
         return entries | self.rules.entries()
 
     @classmethod
@@ -220,12 +238,16 @@ class ClassTarget:
             raise RewardFileError(f"{shown(levels)} are no classes: one is there twice, or lacking")
         if not isinstance(entries["label_blind"], bool):
             raise RewardFileError("label_blind must be true or false")
+        kernels = text(entries.get("kernels", SHARED))
+        if kernels not in KERNELS:
+            raise RewardFileError(f"kernels {shown(kernels)} is none of {', '.join(KERNELS)}")
         return cls(
             name=text(entries["target"]),
             levels=names,
             other=other,
             concentration=number(entries["concentration"], "concentration", least=1e-9),
             label_blind=entries["label_blind"],
+            kernels=kernels,
             rules=Rules.of_entries(entries, of_numbers=False),
         )
 
@@ -259,6 +281,7 @@ class ClassLabels:
         other: The class that all other labels count as; None: other labels are wrong.
         concentration: See `ClassCoding`.
         label_blind: See `ClassCoding`.
+        kernels: One of `KERNELS`.
         rules: Values that stand for missing ones.
     """
 
@@ -267,6 +290,7 @@ class ClassLabels:
     other: str | None = None
     concentration: float = 0.01
     label_blind: bool = False
+    kernels: str = SHARED
     rules: Rules = NO_RULES
 
     type = pa.string()
@@ -281,17 +305,24 @@ class ClassLabels:
     @classmethod
     def of_settings(cls, settings: Any) -> "ClassLabels":
         """The column of the [target] section, with this kind's keys."""
-        levels = None if settings.levels is None else _tidied(settings.levels)
-        other = None if settings.other is None else _tidied([settings.other])[0]
-        if levels is not None and other is not None and other not in levels:
-            levels = (*levels, other)
-        return cls(
+        other = None if settings.other is None else tidied([settings.other])[0]
+        labels = cls(
             name=settings.column,
-            levels=levels,
             other=other,
             concentration=settings.concentration,
             label_blind=settings.label_blind,
+            kernels=settings.kernels,
         )
+        if settings.levels is None:
+            return labels
+        return labels.listed(settings.levels)
+
+    def listed(self, levels: Sequence[str]) -> "ClassLabels":
+        """The same with these classes, and the one that all others count as."""
+        known = tidied(levels)
+        if self.other is not None and self.other not in known:
+            known = (*known, self.other)
+        return replace(self, levels=known)
 
     @classmethod
     def of_target(cls, target: ClassTarget) -> "ClassLabels":
@@ -313,13 +344,13 @@ class ClassLabels:
         """The target with the classes that were listed, or else those of public data."""
         levels = self.levels
         if levels is None and public is not None:
-            levels = tuple(sorted({*_tidied(list(public.levels))}))
+            levels = tuple(sorted({*tidied(list(public.levels))}))
             if self.other is not None and self.other not in levels:
                 levels = (*levels, self.other)
         if levels is None:
             found: dict[str, None] = {}
             for seen in parties:
-                found |= dict.fromkeys(_tidied(list(seen.levels)))
+                found |= dict.fromkeys(tidied(list(seen.levels)))
             listed = few([shown(level) for level in sorted(found)])
             raise ConfigurationError(
                 f'the target "{self.name}" has no levels, and there is no [public] data to take'
@@ -338,6 +369,7 @@ class ClassLabels:
             other=self.other,
             concentration=self.concentration,
             label_blind=self.label_blind,
+            kernels=self.kernels,
             rules=self.rules,
         )
 
@@ -347,7 +379,7 @@ class ClassLabels:
             return
         problems = []
         for seen in parties:
-            unknown = [label for label in _tidied(list(seen.levels)) if label not in levels]
+            unknown = [label for label in tidied(list(seen.levels)) if label not in levels]
             if unknown:
                 problems.append(
                     f'{seen.owner}: {shown(unknown[0])} in the target "{self.name}" is none of the'
@@ -360,9 +392,20 @@ class ClassLabels:
 
 
 def _levels(levels: list[str] | None) -> list[str] | None:
-    if levels is not None and len({*_tidied(levels)}) < max(len(levels), 1):
+    if levels is not None and len({*tidied(levels)}) < max(len(levels), 1):
         raise ValueError(f"{shown(levels)} is not allowed; give every class once")
     return levels
+
+
+def same_levels(levels: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two lists name the same classes, in whatever order."""
+    return {*tidied(levels)} == {*tidied(others)}
+
+
+def _kernels(word: str) -> str:
+    if word not in KERNELS:
+        raise ValueError(f"{shown(word)} is not allowed; give one of {', '.join(KERNELS)}")
+    return word
 
 
 CLASSES = TargetKind(
@@ -371,6 +414,7 @@ CLASSES = TargetKind(
     more_labels=ClassLabels.of_target,
     decode=ClassTarget.of_entries,
     declared=ClassLabels.declared,
+    listed=ClassLabels.listed,
     of_numbers=False,
     noise_is_learned=False,
     keys={
@@ -378,5 +422,6 @@ CLASSES = TargetKind(
         "other": Key(type=str | None, default=None, check=lambda value: value),
         "concentration": Key(type=float, default=0.01, check=above(0)),
         "label_blind": Key(type=bool, default=False, check=lambda value: value),
+        "kernels": Key(type=str, default=SHARED, check=_kernels),
     },
 )

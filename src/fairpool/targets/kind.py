@@ -87,6 +87,7 @@ class TargetKind:
         keys: Its own keys of [target]; two kinds may share one `Key`, then the same object.
         declared: The labels with what [columns.NAME] says of their values: a range, a logarithm,
             tokens of missing ones. None: of this kind nothing can be said there.
+        listed: The labels where [columns.NAME] lists their levels. None: this kind has none.
         of_numbers: Whether labels are numbers, which can have a range and a logarithm.
         noise_is_learned: Whether the labels' noise is learned, and does not follow from them.
     """
@@ -97,5 +98,6 @@ class TargetKind:
     decode: Callable[[dict[str, Any]], Target]
     keys: Mapping[str, Key] = field(default_factory=dict)
     declared: Callable[[Any, Rules], Labels] | None = None
+    listed: Callable[[Any, Sequence[str]], Labels] | None = None
     of_numbers: bool = True
     noise_is_learned: bool = True

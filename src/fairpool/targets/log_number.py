@@ -15,7 +15,7 @@ from fairpool.columns.rules import Rules, as_numbers
 from fairpool.models import log_normal_density, mnlp
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.columns import standardise_numbers
-from fairpool.targets.target import Z_95, Measure, Score
+from fairpool.targets.target import OF_NUMBERS, Z_95, Measure, Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +36,7 @@ class LogNumberTarget:
 
     kind = "number"
     type = pa.float64()
+    comparison = OF_NUMBERS
     likely_errors = "another unit, a shifted column, or wrong labels"
     measures = (
         Measure(

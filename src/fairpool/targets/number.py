@@ -17,7 +17,7 @@ from fairpool.tables.columns import standardise_numbers
 from fairpool.tables.moments import scaling_of
 from fairpool.targets.kind import SeenLabels, TargetKind
 from fairpool.targets.log_number import LogNumberTarget
-from fairpool.targets.target import Z_95, Measure, Score
+from fairpool.targets.target import OF_NUMBERS, Z_95, Measure, Score
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class NumberTarget:
 
     kind = "number"
     type = pa.float64()
+    comparison = OF_NUMBERS
     likely_errors = "another unit, a shifted column, or wrong labels"
     measures = (
         Measure(

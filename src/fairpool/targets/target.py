@@ -19,6 +19,26 @@ Score = dict[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
+class ComparisonNames:
+    """What `log_density` and `squared_error` are called, where two models are compared by them.
+
+    Attributes:
+        log_density: Of one row, in nats.
+        error: In a sentence.
+        short_error: In a table.
+        is_root: Whether the root of the mean is told, so that it has the target's unit.
+    """
+
+    log_density: str = "log density"
+    error: str = "root mean squared error"
+    short_error: str = "RMSE"
+    is_root: bool = True
+
+
+OF_NUMBERS = ComparisonNames()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measure:
     """A way to score predictions; lower is better.
 
@@ -100,6 +120,11 @@ class Target(Protocol):
 
     def squared_error(self, y: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
         """Of each prediction [t] in the target's own units, squared; less is better."""
+        ...  # pragma: no cover
+
+    @property
+    def comparison(self) -> ComparisonNames:
+        """What these are called where two models are compared by them."""
         ...  # pragma: no cover
 
     @property

@@ -292,7 +292,9 @@ def test_rows_with_ids_may_have_other_digits(with_ids):
     inputs = ["a", "b", "c", "d"]
     write(with_ids / "p0.csv", named(digits(3, inputs)(TABLES[0])))
     done = run(RunRequest(configuration=with_ids))
-    assert done.contributions[0].assignment.new == ()
+    # In every sum they are other rows, but the noise on their labels is that of the first round.
+    assert done.contributions[0].assignment.new
+    assert not done.contributions[0].recognition.second_looks
 
 
 def test_labels_in_other_digits_for_known_ids_are_stopped(with_ids):
@@ -301,6 +303,12 @@ def test_labels_in_other_digits_for_known_ids_are_stopped(with_ids):
         match = "their ids are known, and their labels are the same but for rounding"
         with pytest.raises(DataError, match=match):
             run(RunRequest(configuration=with_ids))
+
+
+def test_rows_with_ids_that_are_sent_twice_are_stopped(with_ids):
+    write(with_ids / "p0.csv", pa.concat_tables([named(TABLES[0])] * 2))
+    with pytest.raises(DataError, match="their ids are known"):
+        run(RunRequest(configuration=with_ids))
 
 
 def test_corrected_labels_for_known_ids_are_allowed(with_ids):
@@ -369,22 +377,23 @@ def test_a_second_look_that_is_none_is_said(folder):
 
 def test_both_looks_count_in_what_is_held(folder):
     first = run(RunRequest(configuration=folder))
-    held = [result.holds for result in first.received]
+    held = [result.holds for result in first.collaboration.received]
     write(folder / "p0.csv", digits(5)(TABLES[0]))
     configure(folder, parties=["second_look = 2", "", ""])
     second = run(RunRequest(configuration=folder))
     for i in (1, 2):
-        assert second.received[i].held_before == pytest.approx(held[i], rel=1e-6)
+        assert second.collaboration.received[i].held_before == pytest.approx(held[i], rel=1e-6)
     # With a larger reward, the second look has more noise than if it were the only one.
     more = run(RunRequest(configuration=folder, rho=0.3))
+    received = more.collaboration.received
     shutil.rmtree(folder / ".fairpool")
     (folder / "ledger.jsonl").unlink()
     alone = run(RunRequest(configuration=folder, rho=0.3))
-    sent = [i for i in (1, 2) if more.received[i].sent]
+    sent = [i for i in (1, 2) if received[i].sent]
     assert sent
     for i in sent:
-        looks = [more.received[i].etas[name] for name in more.contributions[0].parts]
-        assert more.received[i].holds == pytest.approx(more.received[i].due, rel=1e-6)
+        looks = [received[i].etas[name] for name in more.contributions[0].parts]
+        assert received[i].holds == pytest.approx(received[i].due, rel=1e-6)
         assert min(looks) > 1.2 * alone.collaboration.models[i].eta
 
 

@@ -1,13 +1,19 @@
 """What one source's tables seem to be: how they are written, and what each column holds."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
 from fairpool.consortium.guessing.encodings import EncodingGuess
-from fairpool.consortium.guessing.kinds import KindGuess, guess_kind, is_well_known, missing_tokens
+from fairpool.consortium.guessing.kinds import (
+    MOST_LEVELS,
+    KindGuess,
+    guess_kind,
+    is_well_known,
+    missing_tokens,
+)
 from fairpool.consortium.guessing.numerals import USUAL, Notation, guess_notation
 from fairpool.consortium.guessing.places import Quartiles
 from fairpool.consortium.guessing.samples import TableSample, read_sample
@@ -29,6 +35,8 @@ class ColumnLook:
         guess: What it seems to hold.
         quartiles: Of numbers.
         example: The first of its values; empty: there is none.
+        counts: How often each value occurs, where there are few different ones; empty: there are
+            many.
     """
 
     name: str
@@ -37,6 +45,7 @@ class ColumnLook:
     guess: KindGuess
     quartiles: Quartiles | None
     example: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +162,7 @@ def _look(
             guess=guess,
             quartiles=quartiles,
             example=_first_value(values[column]),
+            counts=_counts(values[column], {*MISSING, *tokens, *guess.tokens}),
         )
     return SourceLook(
         name=name,
@@ -168,6 +178,13 @@ def _look(
         whole=whole and all(sample.whole for sample in samples),
         problems=tuple(problems),
     )
+
+
+def _counts(values: Sequence[str], missing: set[str]) -> dict[str, int]:
+    """How often each value occurs, missing ones aside; nothing, if there are many."""
+    counts = Counter(map(str.strip, values))
+    known = {value: n for value, n in counts.items() if value not in missing}
+    return known if len(known) <= MOST_LEVELS else {}
 
 
 def _first_value(values: Sequence[str]) -> str:

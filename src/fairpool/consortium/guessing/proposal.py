@@ -3,8 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from fairpool.consortium.guessing.classes import ClassProposal, propose_classes
 from fairpool.consortium.guessing.folder import FoundFolder
 from fairpool.consortium.guessing.looks import ColumnLook, SourceLook, look_at_source
 from fairpool.consortium.guessing.places import Quartiles
@@ -14,7 +15,9 @@ from fairpool.errors import ConfigurationError, few, shown
 from fairpool.tables.units import conversion
 
 LIKELY_TARGETS = re.compile(
-    r"y|target|label|outcome|response|yield|ertrag|price|value|result|score", re.IGNORECASE
+    r"y|target|label|outcome|response|yield|ertrag|price|value|result|score"
+    r"|class|klasse|diagnosis|diagnose|disease|default",
+    re.IGNORECASE,
 )
 """Names that are often predicted."""
 
@@ -87,10 +90,17 @@ class ColumnProposal:
 
 @dataclass(frozen=True, kw_only=True)
 class TargetProposal:
-    """The column to predict; a guess unless it was asked for."""
+    """The column to predict; a guess unless it was asked for.
+
+    Attributes:
+        name: The column.
+        why: What the guess rests on; empty: it was asked for.
+        classes: What it holds, where these seem to be classes.
+    """
 
     name: str
     why: str
+    classes: ClassProposal | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +157,7 @@ def propose(found: FoundFolder, *, target: str | None = None) -> Proposal:
         parties=tuple(parties),
         others=tuple(others),
         columns=tuple(columns),
-        target=_target_of(columns, target),
+        target=_with_classes(_target_of(columns, target), columns, parties),
         matches=tuple(matches),
         suspicions=tuple(suspicions),
         unused=found.unused,
@@ -239,6 +249,19 @@ def _common_quartiles(own: Quartiles, match: Match | None) -> Quartiles:
     return own.converted(change.factor, change.offset)
 
 
+def _with_classes(
+    target: TargetProposal, columns: Sequence[ColumnProposal], parties: Sequence[SourceLook]
+) -> TargetProposal:
+    """The column to predict, and its classes, where everybody who has it has such."""
+    (column,) = [column for column in columns if column.name == target.name]
+    if column.kinds_differ:
+        return target
+    classes = propose_classes(
+        column.kind, column.holders, parties=[party.name for party in parties]
+    )
+    return replace(target, classes=classes)
+
+
 def _target_of(columns: Sequence[ColumnProposal], target: str | None) -> TargetProposal:
     names = [column.name for column in columns]
     if target is not None:
@@ -248,14 +271,17 @@ def _target_of(columns: Sequence[ColumnProposal], target: str | None) -> TargetP
                 f"target: {shown(target)} is no column of these tables; there are {listed}"
             )
         return TargetProposal(name=target, why="")
-    shared = [column for column in columns if not column.lacking and column.kind == "number"]
+    shared = [column for column in columns if not column.lacking]
     for column in shared:
-        if LIKELY_TARGETS.fullmatch(unit_in_name(column.name).stem):
+        is_likely = LIKELY_TARGETS.fullmatch(unit_in_name(column.name).stem)
+        if is_likely and column.kind in ("number", "category"):
             return TargetProposal(
                 name=column.name, why="by its name; is this what is to be predicted?"
             )
-    if shared:
-        why = "the last column of numbers that all parties have; is this what is to be predicted?"
-        return TargetProposal(name=shared[-1].name, why=why)
-    why = "no column of numbers is in everybody's tables; which one is to be predicted?"
+    for kind, words in (("number", "numbers"), ("category", "classes")):
+        of_kind = [column.name for column in shared if column.kind == kind]
+        if of_kind:
+            why = f"the last column of {words} that all parties have"
+            return TargetProposal(name=of_kind[-1], why=f"{why}; is this what is to be predicted?")
+    why = "no column of numbers or classes is in everybody's tables; which one is to be predicted?"
     return TargetProposal(name=names[-1], why=why)

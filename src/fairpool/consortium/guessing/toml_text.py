@@ -10,12 +10,13 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fairpool.consortium.guessing.classes import ClassProposal
 from fairpool.consortium.guessing.looks import SourceLook
 from fairpool.consortium.guessing.proposal import ColumnProposal, Proposal
 from fairpool.consortium.guessing.separators import WORDS
 from fairpool.errors import few, printable
 from fairpool.model_kinds.sparse_gp import INDUCING_POINTS
-from fairpool.realisation.disclosure import Exposure, most_weights
+from fairpool.realisation.disclosure import FEWEST_ROWS, Exposure, most_weights
 from fairpool.report.words import as_percent
 
 WIDTH = 98
@@ -121,7 +122,7 @@ def write_page(proposal: Proposal, name: str) -> Page:
     page.setting("name", text_of(name))
     if proposal.target.why:
         page.question(f"target: {proposal.target.why}")
-    page.setting("target", text_of(proposal.target.name))
+    _write_what_is_predicted(page, proposal)
     common = _common_reading(proposal.sources)
     if common:
         page.blank()
@@ -148,6 +149,48 @@ def write_page(proposal: Proposal, name: str) -> Page:
         page.blank()
         page.comment(f"Not used, since they are no tables: {few(proposal.unused, MOST_NAMED)}.")
     return page
+
+
+def _write_what_is_predicted(page: Page, proposal: Proposal) -> None:
+    """The target, with its classes if it has some."""
+    target = proposal.target
+    classes = target.classes
+    if classes is None:
+        page.setting("target", text_of(target.name))
+        return
+    if classes.are_numbers:
+        page.question(
+            f"{target.name}: classes, since {classes.why}; or is it an amount, to be predicted as a"
+            " number? (In place of the line that says target.)",
+            f"target = {text_of(target.name)}",
+        )
+    else:
+        page.comment(f"{target.name}: classes, since it is {classes.why}.")
+    if not all(source.whole for source in proposal.sources):
+        page.comment("Not all rows were looked at, so that there may be more classes than here.")
+    _write_rare_classes(page, target.name, classes)
+    said = [f"column = {text_of(target.name)}", 'kind = "classes"']
+    said.append(f"levels = {list_of(classes.levels)}")
+    if classes.other:
+        said.append(f"other = {text_of(classes.other)}")
+    page.setting("target", f"{{ {', '.join(said)} }}")
+
+
+def _write_rare_classes(page: Page, target: str, classes: ClassProposal) -> None:
+    """Ask about classes of which a party has some rows, but too few."""
+    if not classes.rare:
+        return
+    text = (
+        f"{target}: {few(classes.rare, MOST_NAMED)}, and a party needs {FEWEST_ROWS} rows of a"
+        " class, or none, since sums over fewer tell too much of each;"
+    )
+    if classes.other:
+        page.question(
+            f"{text} so all classes that are not among levels count as {text_of(classes.other)}: is"
+            " that what you want? (Or leave such rows out.)"
+        )
+    else:
+        page.question(f"{text} leave such rows out, or merge classes (`other`)")
 
 
 def reading_of(source: SourceLook) -> dict[str, str]:
@@ -224,14 +267,16 @@ def _unit_of(column: ColumnProposal, proposal: Proposal) -> str:
 def _write_target(page: Page, column: ColumnProposal, proposal: Proposal) -> None:
     unit = _unit_of(column, proposal)
     missing = column.missing()
-    if not unit and not missing and column.kind == "number" and not column.lacking:
+    fits = column.kind == "number" or proposal.target.classes is not None
+    if not unit and not missing and fits and not column.lacking and not column.other_levels():
         return
     page.blank()
     page.lines.append(f"[columns.{key_of(column.name)}]")
     if column.lacking:
         page.question(f"{few(column.lacking, MOST_NAMED)} do(es) not have the target: which is it?")
-    if column.kind != "number":
+    if not fits:
         page.question(f"the target seems to be no number, but {column.kind}: is it the right one?")
+    _ask_about_other_levels(page, column)
     if unit:
         page.setting("unit", text_of(unit))
     if missing:
@@ -267,11 +312,7 @@ def _write_column(page: Page, column: ColumnProposal, proposal: Proposal) -> Non
         for own in column.holders.values():
             seen |= dict.fromkeys(own.guess.levels)
         page.lines.append(f"# levels = {list_of(sorted(seen))}")
-    for source, levels in column.other_levels().items():
-        page.question(
-            f"{column.name} at {source} has {few(list(levels), 5)}, which nobody else has; if it is"
-            " the same in other words, write it in the same words in all files"
-        )
+    _ask_about_other_levels(page, column)
     missing = column.missing()
     if column.empty_at and column.kind in ("number", "category", "date"):
         page.question(
@@ -286,6 +327,14 @@ def _write_column(page: Page, column: ColumnProposal, proposal: Proposal) -> Non
             'missing = "impute"',
         )
     _ask_about_sentinels(page, column)
+
+
+def _ask_about_other_levels(page: Page, column: ColumnProposal) -> None:
+    for source, levels in column.other_levels().items():
+        page.question(
+            f"{column.name} at {source} has {few(list(levels), 5)}, which nobody else has; if it is"
+            " the same in other words, write it in the same words in all files"
+        )
 
 
 def _ask_about_sentinels(page: Page, column: ColumnProposal) -> None:
@@ -399,9 +448,19 @@ def _write_inducing_points(page: Page, proposal: Proposal) -> None:
     for column in proposal.columns:
         is_input = column.kind in INPUT_KINDS and column.name != proposal.target.name
         inputs += is_input and not column.lacking
-    usual = Exposure(rows={}, releases={}, weights=INDUCING_POINTS, inputs=inputs, hidden=True)
-    most = most_weights(usual, smallest, len(proposal.parties) - 1)
-    if 0 < most < usual.weights:
+    classes = 1
+    if proposal.target.classes is not None:
+        classes = proposal.target.classes.count
+    usual = Exposure(
+        rows={},
+        releases={},
+        weights=classes * INDUCING_POINTS,
+        classes=classes,
+        inputs=inputs,
+        hidden=True,
+    )
+    most = most_weights(usual, smallest, len(proposal.parties) - 1) // classes
+    if 0 < most < INDUCING_POINTS:
         why = f"from a larger model, rows of a party with {smallest} rows could be computed"
         page.setting("inducing_points", str(most), why)
 

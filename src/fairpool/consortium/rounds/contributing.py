@@ -1,7 +1,7 @@
 """What each party contributes to a round: rows in batches, and sums over each part of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 
 import numpy as np
@@ -16,7 +16,6 @@ from fairpool.consortium.rounds.part_sums import sum_parts
 from fairpool.consortium.rounds.re_exports import Recognition, recognise
 from fairpool.consortium.surveys import Survey
 from fairpool.errors import DataError
-from fairpool.linear_algebra.spectrum import spectrum
 from fairpool.model_kinds import KINDS
 from fairpool.models import Classifier, Model, WeightModel
 from fairpool.models.weight_model import RowSums
@@ -61,6 +60,7 @@ class Contribution:
         arrays: The same, to be kept.
         data: All of them together.
         recognition: What its rows are beside those of earlier rounds.
+        stands_out: Whether new rows wait since one of them would stand out among them.
     """
 
     id: str
@@ -71,6 +71,7 @@ class Contribution:
     arrays: Mapping[str, Arrays] = field(repr=False)
     data: PartyData = field(repr=False)
     recognition: Recognition = field(default_factory=Recognition)
+    stands_out: bool = False
 
     @property
     def groups(self) -> NDArray[np.intp]:
@@ -82,9 +83,15 @@ class Contribution:
         notes = [*self.recognition.notes]
         name = self.data.name
         if self.assignment.waiting:
+            why = "files with few rows more or less than before would tell these rows"
+            if self.stands_out:
+                why = (
+                    "the label of one of them is so far from what others predict that it would be"
+                    " located among so few; look whether it is right"
+                )
             text = (
                 f'{self.assignment.waiting} row(s) of "{name}" wait until enough new ones come:'
-                " files with few rows more or less than before would tell these rows"
+                f" {why}"
             )
             notes.append(Note(code="rows wait", party=name, text=text))
         if self.assignment.left:
@@ -129,6 +136,8 @@ def contribute(
         survey = preparation.parties[i]
         identities = identified.get(party)
         if identities is None:
+            identities = context.known.identities(party, survey.source, preparation.encoding)
+        if identities is None:
             identities = identify(
                 survey,
                 preparation.encoding,
@@ -138,22 +147,27 @@ def contribute(
             )
             _refuse_other_identity(context, party, identities)
             _refuse_erased(context, party)
+        caution = cautions.get(party, Caution())
+        batches = context.batches_of(party)
+        assignment = context.known.assignment(party, batches, preparation.encoding)
+        recognition = Recognition()
+        if party in done:
+            recognition = done[party].recognition
+        elif assignment is None:  # otherwise all rows took part in the last round
             recognition = recognise(
                 learning, i, context, identities=identities, progress=workers.progress
             )
-            problems += recognition.problems
-        else:
-            recognition = done[party].recognition
+        problems += recognition.problems
         if problems:
             continue  # nothing is summed up in vain
-        caution = cautions.get(party, Caution())
-        assignment = assign(
-            identities.keys,
-            context.batches_of(party),
-            fewest=fewest_new_rows(learning),
-            most_batches=caution.most_batches,
-            may_begin=caution.may_begin,
-        )
+        if assignment is None:
+            assignment = assign(
+                identities.keys,
+                batches,
+                fewest=fewest_new_rows(learning),
+                most_batches=caution.most_batches,
+                may_begin=caution.may_begin,
+            )
         contributions.append(
             _contribution(
                 learning,
@@ -165,6 +179,8 @@ def contribute(
                 workers=workers,
             )
         )
+        if not caution.may_begin:
+            contributions[-1] = replace(contributions[-1], stands_out=True)
     if problems:
         raise DataError(*problems)
     return tuple(contributions)
@@ -240,15 +256,17 @@ def _contribution(
         data: PartyData = rows.some_rows(assignment.groups >= 0)
     else:
         assert isinstance(model, WeightModel | Classifier)  # other models need rows
-        sums = sum_parts(
-            survey,
-            identities,
-            assignment.groups,
-            parts=len(names),
-            encoding=preparation.encoding,
-            model=model,
-            workers=workers,
-        )
+        sums = _known_sums(learning, party, names)
+        if sums is None:
+            sums = sum_parts(
+                survey,
+                identities,
+                assignment.groups,
+                parts=len(names),
+                encoding=preparation.encoding,
+                model=model,
+                workers=workers,
+            )
         for part, sums_of_part in zip(names, sums, strict=True):
             arrays[part] = arrays_of(sums_of_part)
         nothing = model.moments(np.zeros((0, inputs)), np.zeros(0))
@@ -270,6 +288,18 @@ def _contribution(
         data=data,
         recognition=recognition,
     )
+
+
+def _known_sums(learning: Learning, party: str, parts: Sequence[str]) -> list[RowSums] | None:
+    """Each part's sums, where they are kept of these very files and for this model."""
+    preparation = learning.preparation
+    context = preparation.context
+    if context is None or context.agreement is None:  # the model is new
+        return None
+    known = context.known.sums(party, parts, context.agreement_digest, preparation.encoding)
+    if known is None:
+        return None
+    return [RowSums(one["gram"], one["moment"], one["squares"]) for one in known]
 
 
 def rows_of_part(identities: Identities, assignment: Assignment, place: int) -> NDArray[np.intp]:
@@ -299,25 +329,3 @@ def data_of(arrays: Arrays, model: Model, *, name: str, rows: int, inputs: int) 
         return SummedClassRows(**entries)
     assert isinstance(summary, PartySummary)
     return SummedRows(**entries)
-
-
-def remainder(parent: Arrays, children: Sequence[Arrays]) -> Arrays:
-    """What is left of a part, without the rows that are parts of their own by now.
-
-    Labels do not matter here: it says how much is held, and is in no model.
-    """
-    gram = parent["gram"] - sum((child["gram"] for child in children), np.zeros(()))
-    squares = parent["squares"] - sum((child["squares"] for child in children), np.zeros(()))
-    without_labels = np.zeros_like(parent["moment"])
-    if gram.ndim == 2:
-        left = _without_rounding(gram)
-        return {"gram": left, "moment": without_labels, "squares": np.zeros(())}
-    lefts = np.array([_without_rounding(of_class) for of_class in gram])
-    counts = np.maximum(np.rint(squares), 0)
-    return {"gram": lefts, "moment": without_labels, "squares": counts}
-
-
-def _without_rounding(gram: FloatArray) -> FloatArray:
-    """A sum of squares, of a difference that is one but for rounding."""
-    eigenvalues, vectors = spectrum((gram + gram.T) / 2)
-    return np.asarray(vectors * np.maximum(eigenvalues, 0.0) @ vectors.T)

@@ -14,7 +14,7 @@ from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.reading import Reading
 from fairpool.consortium.rounds.contributing import Contribution
-from fairpool.consortium.rounds.part_sums import blocks_of
+from fairpool.consortium.rounds.part_sums import blocks_of, features_of
 from fairpool.models import (
     Classifier,
     ClassPosterior,
@@ -23,6 +23,7 @@ from fairpool.models import (
     WeightPosterior,
 )
 from fairpool.parties import ClassSummary, PartySummary
+from fairpool.parties.class_summary import ClassStatistics
 from fairpool.realisation.outlying import LabelSum, View
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain
@@ -90,28 +91,32 @@ def _dominated(
         for part in assignment.batches.batches[name].parts:
             batch_of_place[assignment.part_names.index(part)] = name
     seen = _sums_seen(contribution, others, learning)
+    sights_of: dict[str, list[Sight]] = {}
+    for sight in seen:
+        sights_of.setdefault(sight[0], []).append(sight)
     largest = dict.fromkeys(seen, 0.0)
     squares = dict.fromkeys(seen, 0.0)
     encoding = learning.preparation.encoding
     model = learning.built.model
+    assert isinstance(model, WeightModel | Classifier)  # others are not looked at
     groups_by_piece = contribution.identities.by_piece(contribution.groups)
     passages = []
     d = len(next(iter(others.values()))[0])
     for number, piece in enumerate(contribution.identities.pieces):
         reading = Reading.labelled(piece, encoding, contribution.survey.source.delivery)
-        for block in blocks_of(reading, encoding, d):
-            groups = groups_by_piece[number][block.rows]
-            for place in np.intersect1d(np.unique(groups), list(batch_of_place)):
-                rows = groups == place
-                A = _features(model, block.X[rows])
-                for (batch, i, c), label_sum in seen.items():
-                    if batch != batch_of_place[int(place)]:
-                        continue
-                    y, weight = _labels(model, block.X[rows], block.y[rows], c)
-                    parts = label_sum.parts(A, y, weight)
-                    sight = (batch, i, c)
+        for block in blocks_of(reading, encoding, d, parts=len(batch_of_place)):
+            for place, rows in block.by_part(groups_by_piece[number]):
+                if place not in batch_of_place:
+                    continue
+                X = block.X[rows]
+                features = features_of(model, X)
+                for sight in sights_of[batch_of_place[place]]:
+                    label_sum = seen[sight]
+                    c = sight[2]
+                    y, weight = _labels(model, X, block.y[rows], c)
+                    parts = label_sum.parts(features[c], y, weight)
                     largest[sight] = max(largest[sight], float(parts.max(initial=0.0)))
-                    squares[sight] += label_sum.sum_of_squares(A, y, weight)
+                    squares[sight] += label_sum.sum_of_squares(features[c], y, weight)
         passages.append(reading.passage)
         workers.progress(
             f"looking for rows of {contribution.data.name} that stand out",
@@ -124,11 +129,6 @@ def _dominated(
         if label_sum.share(largest[sight], squares[sight]) > MOST_OF_BATCH:
             dominated.add(sight[0])
     return dominated
-
-
-def _features(model: object, X: FloatArray) -> FloatArray:
-    assert isinstance(model, WeightModel | Classifier)
-    return model.whitened_features(X)
 
 
 def _labels(
@@ -159,7 +159,10 @@ def _sums_seen(
                 for part in parts:
                     if isinstance(part, ClassSummary):
                         assert isinstance(model, Classifier)
-                        statistics = part.of_class(model.coding, c).statistics(model)
+                        inside, outside = part.level_sums(c)
+                        statistics = ClassStatistics(
+                            inside=inside, outside=outside, coding=model.coding
+                        )
                         gram = gram + statistics.told.precision
                         moment = moment + statistics.told.moment
                         noise = noise + statistics.squared_weights(0.0)

@@ -83,7 +83,7 @@ def recognise(
     if not remembering.is_possible(survey):
         return Recognition(notes=(_incomparable(section.name),))
     remembered = remember_rows(
-        remembering, survey, party=party, secret=context.secret, progress=progress
+        remembering, survey, identities, party=party, secret=context.secret, progress=progress
     )
     present = {one.permanent_id for one in preparation.configuration.parties}
     found = _find(remembering, remembered, is_new=is_new, context=context, party=party, of=present)
@@ -94,8 +94,7 @@ def recognise(
     if section.second_look == context.number:
         booked = Recognition(remembered=remembered, second_looks=len(new))
         return _with_notes(booked, found, section, context)
-    number = remembered.numbers[is_new[remembered.numbers]][new[0]]
-    place = place_of(remembering, survey, int(number))
+    place = place_of(remembering, survey, int(found.numbers[new[0]]))
     text = _refusal(found, section, context, count=len(new), where=str(place))
     return Recognition(remembered=remembered, problems=(text,))
 
@@ -110,9 +109,13 @@ def _are_new(identities: Identities, context: RoundContext, party: str) -> NDArr
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Found:
-    """What was found: whose rows come again, and how; and of how many rows nothing is kept."""
+    """What was found: whose rows come again, and how; and of how many rows nothing is kept.
+
+    New rows are counted among those with these numbers.
+    """
 
     findings: list[tuple[str, ReExport]]
+    numbers: NDArray[np.int64]
     forgotten: int
 
 
@@ -126,16 +129,20 @@ def _find(
     of: set[str],
 ) -> _Found:
     """Compare new rows with the party's own of earlier rounds, and with those of who has left."""
-    new = remembered.of(is_new)
+    own, forgotten = _known_rows(context, party, len(remembering.names))
+    is_chosen = is_new[remembered.numbers]
+    # Where an id stands for the inputs, a row with corrected ones is new, but its noise is not.
+    is_chosen &= ~np.isin(remembered.rows.noise, own.noise)
+    chosen = np.flatnonzero(is_chosen)
+    new = remembered.rows.some(chosen)
     findings = []
-    forgotten = 0
     owners = dict.fromkeys(record.party for record in context.history.parts.values())
     for owner in owners:
         if owner != party and owner in of:
             continue  # near copies of somebody who is there are another matter
-        known, without = _known_rows(context, owner, len(remembering.names))
-        if owner == party:
-            forgotten = without
+        known = own
+        if owner != party:
+            known, _ = _known_rows(context, owner, len(remembering.names))
         finding = find_re_export(
             _some(known, MOST_SKETCHED - len(new)),
             new,
@@ -144,7 +151,7 @@ def _find(
         )
         if finding is not None:
             findings.append((owner, finding))
-    return _Found(findings=findings, forgotten=forgotten)
+    return _Found(findings=findings, numbers=remembered.numbers[chosen], forgotten=forgotten)
 
 
 def _known_rows(context: RoundContext, party: str, k: int) -> tuple[KnownRows, int]:

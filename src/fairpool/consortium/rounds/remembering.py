@@ -24,6 +24,7 @@ from fairpool.consortium.heads import column_names
 from fairpool.consortium.intake import complete_rows
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.rounds.context import RoundContext, read_agreement
+from fairpool.consortium.rounds.identification import Identities
 from fairpool.consortium.sample import row_keys
 from fairpool.consortium.surveys import Survey, scrambled
 from fairpool.consortium.tables import Place
@@ -124,8 +125,10 @@ class Remembering:
         seen = table.select([*self.now.labelled_numbers, *self.now.labelled_texts])
         return complete_rows(seen, imputed=self.now.imputed)
 
-    def remember(self, table: pa.Table, party: str, secret: Secret) -> KnownRows:
-        """What is remembered of some complete rows."""
+    def remember(
+        self, table: pa.Table, noise: NDArray[np.uint64], *, party: str, secret: Secret
+    ) -> KnownRows:
+        """What is remembered of some complete rows, given a key of each one's noise [m]."""
         encoded = [np.empty((0, table.num_rows))]
         for column in self.numbers:
             block = np.empty((len(column.features), table.num_rows))
@@ -149,6 +152,7 @@ class Remembering:
             labels=labels,
             coarse=row_keys(np.concatenate([coarse[:-1], texts]).T, coarse[-1]),
             names=names,
+            noise=noise,
         )
 
     def _sketch(self, numbers: FloatArray, texts: FloatArray, y: FloatArray) -> Sketch:
@@ -212,6 +216,7 @@ class Remembered:
 def remember_rows(
     remembering: Remembering,
     survey: Survey,
+    identities: Identities,
     *,
     party: str,
     secret: Secret,
@@ -222,6 +227,7 @@ def remember_rows(
     Args:
         remembering: How.
         survey: What was seen of the files before; refused if they no longer hold that.
+        identities: Who the rows are.
         party: Its permanent identity.
         secret: Of the collaboration.
         progress: Called as rows are read.
@@ -242,7 +248,8 @@ def remember_rows(
             chosen = scrambled(own) <= np.uint64(min(remembering.share * 2.0**64, 2.0**64 - 2048))
             if chosen.any():
                 table = batch.columns.take(pa.array(complete[chosen]))
-                several.append(remembering.remember(table, party, secret))
+                noise = identities.ids[own[chosen], 0]
+                several.append(remembering.remember(table, noise, party=party, secret=secret))
                 numbers.append(own[chosen])
             read += batch.columns.num_rows
             progress(f"remembering rows of {piece.file.name}", read, total)

@@ -1,0 +1,245 @@
+"""Between rounds: looking, comparing, verifying, erasing, exchanging the secret, handing over."""
+
+import json
+import os
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import fairpool as fp
+from tests.support.projects import fairpool, project, write
+from tests.support.shared import built_once
+
+
+def answer(*arguments):
+    done = fairpool(*arguments, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def refused(*arguments):
+    done = fairpool(*arguments, "--json")
+    assert done.returncode == 2
+    return json.loads(done.stdout)["errors"]
+
+
+def rows(count, seed):
+    """Rows that a linear model fits, so that none of them stands out."""
+    rng = np.random.default_rng(seed)
+    x, z = rng.uniform(-1, 1, (2, count))
+    return pa.table({"x": x, "z": z, "y": 3 * x + 2 * z + rng.normal(0, 0.5, count)})
+
+
+def two_rounds(folder):
+    """A first round, and one in which a party has more rows."""
+    parties = ""
+    for i in range(3):
+        write(folder / f"p{i}.csv", rows((60, 60, 300)[i], i))
+        parties += f'[[parties]]\nname = "Party {i}"\ndata = "p{i}.csv"\n'
+    (folder / "collaboration.toml").write_text(
+        'target = "y"\n[model]\nkind = "blr"\n[rewards]\nrho = 0.5\n' + parties
+    )
+    answer("run", folder)
+    write(folder / "p1.csv", pa.concat_tables([rows(60, 1), rows(40, 7)]))
+    answer("run", folder)
+
+
+@pytest.fixture
+def folder(tmp_path, tmp_path_factory):
+    """Two rounds on disk, to be changed as one likes."""
+    built = built_once(tmp_path_factory, "two-rounds", two_rounds)
+    return shutil.copytree(built, tmp_path / "project")
+
+
+def leave(folder, name):
+    """Take a party out of the configuration."""
+    path = folder / "collaboration.toml"
+    head, *parties = path.read_text().split("[[parties]]\n")
+    staying = [party for party in parties if f'"{name}"' not in party]
+    path.write_text("[[parties]]\n".join([head, *staying]))
+
+
+def test_rounds_are_listed(folder):
+    listed = answer("rounds", folder)["rounds"]
+    assert [one["round"] for one in listed] == [1, 2]
+    assert [len(one["parties"]) for one in listed] == [3, 3]
+    sent = {party["name"]: party["sent"] for party in listed[1]["parties"]}
+    assert sent == {"Party 0": True, "Party 1": False, "Party 2": True}
+    shown = fairpool("rounds", folder).stdout
+    assert "Party 1" in shown
+    assert "no new" in shown
+
+
+def test_a_folder_without_rounds_says_how_to_begin(tmp_path):
+    (error,) = refused("rounds", project(tmp_path))
+    assert "no round was released yet; start with fairpool run" in error
+
+
+def test_two_rounds_are_compared_and_the_parts_add_up(folder):
+    changes = answer("compare", folder, 1, 2)
+    assert changes["comparable"]
+    by_name = {party["name"]: party for party in changes["parties"]}
+    for party in by_name.values():
+        moved = party["after"] - party["before"]
+        assert sum(party["parts"].values()) == pytest.approx(moved, abs=1e-9)
+    # Only party 1 has other rows: its own reward moves by its own data, the others' by its.
+    assert by_name["Party 1"]["parts"]["others_data"] == 0
+    assert by_name["Party 0"]["parts"]["own_data"] == 0
+    rewards = {}
+    for number in (1, 2):
+        result = json.loads((folder / f"rounds/000{number}/operator/result.json").read_text())
+        rewards[number] = {party["name"]: party["reward"] for party in result["parties"]}
+    for name, party in by_name.items():
+        assert party["before"] == pytest.approx(rewards[1][name], abs=1e-9)
+        assert party["after"] == pytest.approx(rewards[2][name], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "words"), [((1, 3), "there is no round 3; those released are 1 to 2")]
+)
+def test_rounds_that_are_not_there_are_not_compared(folder, rounds, words):
+    (error,) = refused("compare", folder, *rounds)
+    assert words in error
+
+
+def test_the_ledger_is_shown_and_verified(folder):
+    shown = answer("ledger", "show", folder)
+    kinds = [record["kind"] for record in shown["records"]]
+    assert kinds == ["run", "intent", "release"] * 2
+    heads = []
+    for number in (1, 2):
+        letter = (folder / f"rounds/000{number}/parties/Party-0/letter.html").read_text()
+        heads += [record["hash"] for record in shown["records"] if record["hash"] in letter]
+    assert len(heads) == 2
+    found = answer("ledger", "verify", folder, "--head", heads[0], "--head", heads[1])
+    assert found == {"ok": True, "head": shown["head"], "records": 6, "problems": [], "notes": []}
+
+
+def damaged(*arguments):
+    done = fairpool("ledger", "verify", *arguments, "--json")
+    assert done.returncode == 2
+    found = json.loads(done.stdout)
+    assert not found["ok"]
+    return found["problems"]
+
+
+def test_a_cut_ledger_is_noticed_by_a_letter(folder):
+    lines = (folder / "ledger.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "ledger.jsonl").write_bytes(b"".join(lines[:3]))
+    letter = (folder / "rounds/0002/parties/Party-0/letter.html").read_text()
+    head = next(word for word in letter.replace("<", ">").split(">") if len(word) == 64)
+    problems = damaged(folder, "--head", head)
+    assert any("was cut or replaced after" in problem for problem in problems)
+    assert any("rounds/0002: no record of the ledger tells of it" in one for one in problems)
+
+
+def test_a_changed_model_is_noticed_and_not_built_on(folder):
+    path = folder / "rounds/0002/parties/Party-0/reward.safetensors"
+    path.write_bytes(path.read_bytes()[:-1] + b"\0")
+    (problem,) = damaged(folder)
+    assert "Party-0/reward.safetensors: not the model that was released in round 2" in problem
+    (error,) = refused("run", folder)
+    assert "not the model that was released in round 2" in error
+
+
+def test_a_ledger_that_is_gone_stops_everything(folder):
+    (folder / "ledger.jsonl").unlink()
+    (error,) = refused("run", folder)
+    assert "the ledger is gone, but rounds were released" in error
+
+
+def test_a_party_that_has_left_is_erased_and_what_stays_is_told(folder):
+    (error,) = refused("erase", folder, "--party", "Party 1")
+    assert "still takes part; take it out of the configuration first" in error
+    leave(folder, "Party 1")
+    kept = len(list((folder / ".fairpool/kept").iterdir()))
+    done = answer("erase", folder, "--party", "Party 1")
+    assert done == {"party": "Party 1", "rows": 100, "holders": ["Party 0", "Party 2"]}
+    assert len(list((folder / ".fairpool/kept").iterdir())) < kept
+    shown = answer("ledger", "show", folder)["records"]
+    assert shown[-1]["kind"] == "erasure"
+    (error,) = refused("erase", folder, "--party", "Party 1")
+    assert "nothing is kept of it any longer" in error
+    # The others go on without it; what they hold of it is no longer counted, which is said.
+    result = answer("run", folder)
+    assert any("are not counted in what parties hold" in text for text in result["warnings"])
+    # It cannot return with rows that nobody can recognise any longer.
+    path = folder / "collaboration.toml"
+    path.write_text(path.read_text() + '[[parties]]\nname = "Party 1"\ndata = "p1.csv"\n')
+    (error,) = refused("run", folder)
+    assert "all that was kept of it was erased" in error
+
+
+def test_whoever_never_took_part_cannot_be_erased(folder):
+    (error,) = refused("erase", folder, "--party", "Party 9")
+    assert "took part in no round; those who did" in error
+
+
+def kept_sums(folder):
+    return [path for path in (folder / ".fairpool/kept").iterdir() if path.suffix != ".rows"]
+
+
+def test_sums_are_forgotten_as_agreed(folder):
+    leave(folder, "Party 1")
+    path = folder / "collaboration.toml"
+    path.write_text(path.read_text() + "[retention]\nrounds = 2\n")
+    before = len(kept_sums(folder))
+    answer("run", folder)
+    assert len(kept_sums(folder)) == before
+    answer("run", folder)
+    assert len(kept_sums(folder)) < before
+    shown = answer("ledger", "show", folder)["records"]
+    assert shown[-1]["kind"] == "forgotten"
+    assert "were erased, as agreed" in shown[-1]["body"]["summary"]
+    # Who the rows are stays known: otherwise they could come back as new ones.
+    rows = [p for p in (folder / ".fairpool/kept").iterdir() if p.suffix == ".rows"]
+    assert len(rows) >= before
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_the_secret_is_exchanged(folder, lost):
+    secret = folder / ".fairpool/secret.key"
+    old = secret.read_text()
+    head = answer("ledger", "show", folder)["head"]
+    command = "lost" if lost else "rotate"
+    if lost:
+        secret.unlink()
+        (error,) = refused("run", folder)
+        assert "the secret is gone, but there is a ledger" in error
+        assert "fairpool key lost" in error
+    assert answer("key", command, folder) == {"changed": False}
+    assert answer("key", command, folder, "--yes")["changed"]
+    assert secret.read_text() != old
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert (folder / f"ledger-before-{head[:12]}.jsonl").exists()
+    # Heads of old letters are still confirmed, and what was released is still known.
+    found = answer("ledger", "verify", folder, "--head", head)
+    assert found["ok"]
+    assert "the secret was exchanged before" in found["notes"][0]
+    assert [one["round"] for one in answer("rounds", folder)["rounds"]] == [1, 2]
+
+
+def test_a_secret_that_is_there_is_not_lost(folder):
+    (error,) = refused("key", "lost", folder, "--yes")
+    assert "exchange it: fairpool key rotate" in error
+
+
+def test_the_operators_role_is_handed_over(folder, tmp_path):
+    """The drill of docs/operator-guide.md: everything in one archive, verified at the other end."""
+    archive = shutil.make_archive(str(tmp_path / "handover"), "gztar", folder)
+    elsewhere = tmp_path / "elsewhere"
+    shutil.unpack_archive(archive, elsewhere, filter="data")
+    os.chmod(elsewhere / ".fairpool/secret.key", 0o600)
+    assert answer("ledger", "verify", elsewhere)["ok"]
+    for root in (folder, elsewhere):
+        write(root / "p0.csv", pa.concat_tables([rows(60, 0), rows(60, 8)]))
+    here = answer("run", folder)
+    there = answer("run", elsewhere)
+    # Whoever operates it, the next round is the same, to the noise.
+    assert here["parties"] == there["parties"]
+    for party in ("Party-1", "Party-2"):
+        place = f"rounds/0003/parties/{party}/reward.safetensors"
+        weights = [fp.load_reward(root / place).posterior.weights for root in (folder, elsewhere)]
+        np.testing.assert_array_equal(*weights)
