@@ -172,9 +172,13 @@ rho = "stable"
 # "north/*.csv", or a list of these. Each may deliver its tables as it has them, and so may [public]
 # and [test]: `reading` says how its files are written, `columns` what its columns are called, in
 # which unit they are, how dates are written, or what all rows have where it records nothing.
+# `id` is what a party is known by in all rounds, so that it may be called otherwise later; without
+# it, its name. `most` is the share of the best model's information that it wants to hold at most.
 [[parties]]
 name = "Hospital A"
 data = "hospital_a.csv"
+# id = "Hospital A"
+# most = 0.9
 
 [[parties]]
 name = "Hospital B"
