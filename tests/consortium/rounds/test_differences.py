@@ -12,6 +12,7 @@ import pytest
 
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.run import run
+from fairpool.errors import RewardFileError
 from fairpool.realisation.reward_file import decode_reward
 from tests.support.batch_histories import fewest_in_any_combination
 from tests.support.consortia import Consortium, numbers
@@ -204,3 +205,23 @@ def test_over_several_rounds_every_difference_of_files_is_one_of_whole_batches(t
     assert fewest_in_any_combination(releases) >= 10
     result = json.loads((tmp_path / "rounds/0006/operator/result.json").read_text())
     assert result["parties"][1]["rows_waiting"] == done.contributions[1].assignment.waiting
+
+
+def test_files_of_all_rounds_count_against_the_fewest_rows(tmp_path):
+    """Every round in which somebody is sent the victim's rows again is d numbers more about them.
+
+    Of 30 rows of two inputs, a model of 6 weights may tell in four files, but not in any number.
+    """
+    consortium = two_parties(tmp_path, kind="sparse_gp")
+    consortium.tables["V"] = consortium.tables["V"].slice(0, 30)
+    files = 0
+    with pytest.raises(RewardFileError, match="reward files with its data in them") as refused:
+        for rho in np.linspace(0.95, 0.05, 15):
+            consortium.rho = float(rho)
+            done = consortium.next_round()
+            files += done.collaboration.received[0].sent
+    assert 4 <= files <= 6
+    assert f"{files + 1} reward files" in str(refused.value)
+    # What was refused left no trace.
+    consortium.check_ledger()
+    assert len(consortium.releases()) == len(list((tmp_path / "rounds").iterdir()))
