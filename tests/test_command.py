@@ -11,7 +11,15 @@ import pytest
 
 from fairpool.errors import FairpoolWarning
 from tests.support import in_process
-from tests.support.projects import COMMAND, fairpool, fairpool_process, project, table, write
+from tests.support.projects import (
+    COMMAND,
+    fairpool,
+    fairpool_process,
+    project,
+    reward_file,
+    table,
+    write,
+)
 
 COMMANDS = {
     "help": ["--help"],
@@ -123,7 +131,7 @@ def test_a_reader_who_has_enough_is_no_error(tmp_path):
     folder = project(tmp_path / "p")
     assert fairpool("run", folder, "--quiet").returncode == 0
     write(tmp_path / "many.csv", table(20_000, 1))
-    reward = folder / "result" / "parties" / "Party-0" / "reward.safetensors"
+    reward = reward_file(folder, "Party-0")
     command = [COMMAND, "predict", reward, "--data", tmp_path / "many.csv", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.read(10)

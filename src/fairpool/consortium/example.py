@@ -129,6 +129,12 @@ rho = "stable"
 # precision = 0.01
 # evaluations = 10000
 
+# For how many rounds sums over rows are kept that take no part any longer; without this line,
+# always.
+# They say what parties hold of such rows; forgotten ones are no longer counted.
+# [retention]
+# rounds = 12
+
 # What is known of single columns; every key may be left out.
 # kind: "number", "category", "date", "text" or "image" (inputs only with an encoder), "id" (never
 #   an input, but predictions keep it), or "target". levels: of a category, all of them.

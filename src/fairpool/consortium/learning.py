@@ -8,8 +8,9 @@ import numpy as np
 from fairpool.compute.workers import Progress, Workers
 from fairpool.consortium.model_building import BuiltModel, Origin, build_model
 from fairpool.consortium.preparation import Preparation
+from fairpool.consortium.rounds.known import Sampling
 from fairpool.consortium.sample import Sample, take_sample
-from fairpool.consortium.sketching import Sketching
+from fairpool.consortium.sketching import Sketching, share_within
 from fairpool.errors import ConfigurationError
 from fairpool.model_kinds import KINDS
 from fairpool.models import Classifier, WeightModel
@@ -43,7 +44,7 @@ class Learning:
         samples: Of each party, a fair sample of its rows; for an exact Gaussian process, all rows.
         parties: The same rows, as parties.
         seen: The share of all rows whose keys the samples hold.
-        sketched: The share of all rows whose sketches they hold.
+        sampling: How they were taken.
         built: The model, and where its hyperparameters come from.
         public: The inputs of the public data [m, p], if there are some.
     """
@@ -52,9 +53,14 @@ class Learning:
     samples: tuple[Sample, ...]
     parties: tuple[Party, ...]
     seen: float
-    sketched: float
+    sampling: Sampling
     built: BuiltModel
     public: FloatArray | None
+
+    @property
+    def sketched(self) -> float:
+        """The share of all rows whose sketches the samples hold."""
+        return self.sampling.sketched
 
 
 def learn(preparation: Preparation, workers: Workers | None = None) -> Learning:
@@ -73,17 +79,27 @@ def learn(preparation: Preparation, workers: Workers | None = None) -> Learning:
     seen = _share_of_keys(preparation)
     rows = sum(survey.rows for survey in preparation.parties)
     sketching = Sketching.of(preparation.encoding, rows)
+    sampling = Sampling(
+        encoding=preparation.encoding,
+        most=None if kind.needs_rows else SAMPLE_ROWS,
+        seen=seen,
+        sketched=sketching.share,
+    )
     samples = []
     parties = []
     for section, survey in zip(configuration.parties, preparation.parties, strict=True):
-        sample = take_sample(
-            survey,
-            preparation.encoding,
-            most=None if kind.needs_rows else SAMPLE_ROWS,
-            seen=seen,
-            progress=workers.progress,
-            sketching=sketching,
-        )
+        sample = None
+        if preparation.context is not None:
+            sample = preparation.context.known.sample(section.permanent_id, sampling)
+        if sample is None:
+            sample = take_sample(
+                survey,
+                preparation.encoding,
+                most=sampling.most,
+                seen=seen,
+                progress=workers.progress,
+                sketching=sketching,
+            )
         samples.append(sample)
         parties.append(Party(section.name, sample.X, sample.y))
     workers.progress("learning hyperparameters")
@@ -99,7 +115,7 @@ def learn(preparation: Preparation, workers: Workers | None = None) -> Learning:
         samples=tuple(samples),
         parties=tuple(parties),
         seen=seen,
-        sketched=sketching.share,
+        sampling=sampling,
         built=built,
         public=origin.X if origin.public else None,
     )
@@ -139,7 +155,7 @@ def _refuse_repeated_rows(
 
 def _share_of_keys(preparation: Preparation) -> float:
     rows = sum(survey.rows for survey in preparation.parties)
-    return min(1.0, MOST_KEYS / max(rows, 1))
+    return share_within(MOST_KEYS, rows)
 
 
 def _origin(preparation: Preparation, parties: Sequence[Party], progress: Progress) -> Origin:

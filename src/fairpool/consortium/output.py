@@ -178,14 +178,8 @@ def _party_files(run: Run, i: int, head: str | None) -> dict[str, bytes]:
     words = _round_words(run, i, head)
     sha256 = ""
     if words.is_sent:
-        number = words.number
-        mark = None if head is None else LedgerMark(round=number, head=head)
         # Also for a preview, which is to be refused as the release would be.
-        reward = reward_bytes(
-            replace(run.collaboration.models[i], ledger=mark),
-            share_inputs=configuration.rewards.share_inputs,
-            share_labels=configuration.rewards.share_labels,
-        )
+        reward = _reward(run, i, head)
         if head is not None:
             files[REWARD_FILE] = reward
             sha256 = hashlib.sha256(reward).hexdigest()
@@ -215,6 +209,26 @@ def _change_of(run: Run, i: int) -> PartyChange | None:
         return None
     change = run.since.changes.of(run.contributions[i].id)
     return change if change is not None and change.before is not None else None
+
+
+def refuse_release(run: Run) -> None:
+    """Refuse a run whose models may not be handed out, before anything of it is written."""
+    for i in range(run.collaboration.game.n):
+        if _round_words(run, i, None).is_sent:
+            _reward(run, i, None)
+
+
+def _reward(run: Run, i: int, head: str | None) -> bytes:
+    """Party i's new model as a file; refused where the file would tell what nobody agreed to."""
+    rewards = run.preparation.configuration.rewards
+    mark = None
+    if head is not None:
+        mark = LedgerMark(round=_round_words(run, i, head).number, head=head)
+    return reward_bytes(
+        replace(run.collaboration.models[i], ledger=mark),
+        share_inputs=rewards.share_inputs,
+        share_labels=rewards.share_labels,
+    )
 
 
 def _round_words(run: Run, i: int, head: str | None) -> RoundWords:

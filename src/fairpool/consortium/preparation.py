@@ -32,6 +32,7 @@ from fairpool.consortium.problems import Problem, Severity, problems_of, worst_f
 from fairpool.consortium.reading_sections import SourceSection
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.rounds.context import RoundContext
+from fairpool.consortium.rounds.known import Look
 from fairpool.consortium.scaling import fix_encoding
 from fairpool.consortium.survey_problems import survey_problems
 from fairpool.consortium.surveys import Survey
@@ -62,6 +63,7 @@ class Preparation:
         folder: Where the configuration file is; its paths are relative to it.
         configuration: What it says.
         plan: What it says of columns.
+        columns: How they are read.
         text: The file as it was read.
         encoding: How every table becomes numbers, fixed now.
         parties: Each party's data, surveyed, in the configuration's order.
@@ -77,6 +79,7 @@ class Preparation:
     folder: Path
     configuration: Configuration
     plan: ColumnPlan
+    columns: Columns
     text: str
     encoding: TableEncoding
     parties: tuple[Survey, ...]
@@ -165,7 +168,9 @@ def _examined(
     agreed = None
     if context is not None and context.agreement is not None:
         agreed = context.agreement.features
-    findings = _look_at_everything(file.configuration, folder, workers, agreed=agreed)
+    findings = _look_at_everything(
+        file.configuration, folder, workers, agreed=agreed, context=context
+    )
     names = {_owner(party.name): party.name for party in file.configuration.parties}
     by_name = {names.get(owner, owner): seen for owner, seen in findings.surveys.items()}
     return Examination(
@@ -216,6 +221,7 @@ def conclude(examination: Examination) -> Preparation:
         folder=examination.folder,
         configuration=configuration,
         plan=plan,
+        columns=findings.columns,
         text=file.text,
         encoding=encoding,
         parties=parties,
@@ -294,6 +300,7 @@ def _look_at_everything(
     workers: Workers,
     *,
     agreed: tuple[str, ...] | None,
+    context: RoundContext | None,
 ) -> _Findings:
     """Find all files, read their heads, and then all of what can be read.
 
@@ -302,6 +309,7 @@ def _look_at_everything(
         folder: What their paths are relative to.
         workers: Who looks at them.
         agreed: The input columns of earlier rounds; None: there were none.
+        context: What is known of their files; None: nothing.
     """
     problems: Problems = {owner: [] for owner, _ in _wanted_data(configuration)}
     sources = _find_sources(configuration, folder, problems)
@@ -312,12 +320,36 @@ def _look_at_everything(
     plan = encoders.plan
     features = agreed or choose_features(plan, party_heads)
     columns = wanted_columns(plan, features)
+    identities = {_owner(party.name): party.permanent_id for party in configuration.parties}
+    # What can be looked at is, even where other files have problems: all of them are to be told at
+    # once.
+    readable_sources = {}
+    for source in sources:
+        readable_sources[source.owner] = replace(
+            source, files=tuple(file for file in source.files if file in heads)
+        )
+    if context is not None:
+        workers.progress("recognising files")
+        of_parties = {
+            identities[owner]: source
+            for owner, source in readable_sources.items()
+            if owner in identities
+        }
+        context.known.recognise(of_parties, Look(columns=columns, limits=limits))
     surveys = {}
     for source in sources:
-        # What can be looked at is, even where other files have problems: all of them are to be told
-        # at once.
-        readable = replace(source, files=tuple(file for file in source.files if file in heads))
-        look = partial(_survey_within, readable, columns=columns, limits=limits, workers=workers)
+        readable = readable_sources[source.owner]
+        known = None
+        if context is not None and source.owner in identities:
+            known = context.known.survey(identities[source.owner], readable)
+        look = partial(
+            _survey_within,
+            readable,
+            columns=columns,
+            limits=limits,
+            workers=workers,
+            known=known,
+        )
         seen = _try(problems[source.owner], look)
         if seen is not None and readable.files:
             surveys[source.owner] = seen
@@ -334,12 +366,21 @@ def _look_at_everything(
     )
 
 
-def _survey_within(source: Source, *, columns: Columns, limits: Limits, workers: Workers) -> Survey:
-    """Look at a source, unless it says of itself that it is too large."""
+def _survey_within(
+    source: Source,
+    *,
+    columns: Columns,
+    limits: Limits,
+    workers: Workers,
+    known: Survey | None,
+) -> Survey:
+    """Look at a source, unless it is known, or says of itself that it is too large."""
     problems = constant_problems(wanted_of(columns, source.delivery))
     if problems:
         raise DataError(*(f"{source.owner}: {problem}" for problem in problems))
     refuse_large(source, columns.names, limits)
+    if known is not None:
+        return known
     return survey(source, columns, workers, limits=limits)
 
 

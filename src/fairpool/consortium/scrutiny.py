@@ -24,6 +24,7 @@ from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.rounds.comparing import Since, since_last
 from fairpool.consortium.rounds.contributing import Contribution
+from fairpool.consortium.rounds.known import Sampling
 from fairpool.consortium.sample import Sample, take_sample
 from fairpool.consortium.shares import ContributionShares, contribution_shares
 from fairpool.consortium.valuation import Valuation
@@ -58,6 +59,8 @@ class Run:
         shares: What contributions would be by information, by evidence and by validation.
         notes: Everything the operator should know.
         contributions: What each party contributed, in batches.
+        samples: Of each party, a fair sample of its rows.
+        sampling: How it was taken.
         since: What changed since the last round; None: there was none.
     """
 
@@ -74,6 +77,8 @@ class Run:
     shares: ContributionShares
     notes: tuple[Note, ...]
     contributions: tuple[Contribution, ...]
+    samples: tuple[Sample, ...]
+    sampling: Sampling
     since: Since | None = None
 
     @property
@@ -142,6 +147,8 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         shares=contribution_shares(valuation, test),
         notes=tuple(notes),
         contributions=valuation.judgement.contributions,
+        samples=learning.samples,
+        sampling=learning.sampling,
         since=_since(valuation, workers),
     )
 

@@ -35,7 +35,18 @@ class Sketching:
         for column in encoding.columns:
             columns += [column.name] * len(column.features)
         folding = Folding.of(columns, label=encoding.target.name)
-        return cls(folding=folding, share=min(1.0, MOST_SKETCHED / max(rows, 1)))
+        return cls(folding=folding, share=share_within(MOST_SKETCHED, rows))
+
+
+def share_within(most: int, rows: int) -> float:
+    """The share of so many rows that is at most so many.
+
+    All of them, a half, a quarter, ..: it stays the same from round to round as rows come and go.
+    """
+    share = 1.0
+    while share * rows > most:
+        share /= 2
+    return share
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

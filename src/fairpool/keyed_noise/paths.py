@@ -6,8 +6,8 @@ nowhere; each of its normal variables is AES, with a key for the position, of th
 
 import math
 import struct
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,14 +66,18 @@ class Paths:
             etas: The noise variances.
             stream: Each has paths of its own.
         """
-        _refuse_other_than_ids(ids)
+        return self.to(etas, stream=stream).at(ids)
+
+    def to(self, etas: Sequence[float], *, stream: int = 0) -> "Courses":
+        """The paths as far as some etas: what they need besides ids is derived once.
+
+        Args:
+            etas: The noise variances.
+            stream: Each has paths of its own.
+        """
         ways = _ways_to(etas)
         ciphers = self._ciphers(ways, as_count(stream, "stream", 0))
-        noise = np.zeros((len(etas), len(ids)))
-        for begin in range(0, len(ids), ROWS_AT_ONCE):
-            end = begin + ROWS_AT_ONCE
-            _draw(ids[begin:end], ways, ciphers, noise[:, begin:end])
-        return noise
+        return Courses(count=len(etas), ways=ways, ciphers=ciphers)
 
     def _ciphers(self, ways: Ways, stream: int) -> dict[float, BlockCipher]:
         """For each position, the cipher that makes its normal variables."""
@@ -86,6 +90,34 @@ class Paths:
                     key = self.secret.subkey("noise at a position", prefix, position)
                     ciphers[step.position] = BlockCipher(key)
         return ciphers
+
+
+@dataclass(frozen=True, eq=False)
+class Courses:
+    """Every id's path as far as some etas, for ids that come in pieces.
+
+    Attributes:
+        count: How many etas were asked for.
+        ways: How to get to each of them.
+        ciphers: For each position, what makes its normal variables.
+    """
+
+    count: int
+    ways: Ways
+    ciphers: Mapping[float, BlockCipher] = field(repr=False)
+
+    def at(self, ids: Blocks) -> FloatArray:
+        """W_id(eta) for all etas and each id [etas, m].
+
+        Args:
+            ids: From `fairpool.keyed_noise.identity` [m, 2].
+        """
+        _refuse_other_than_ids(ids)
+        noise = np.zeros((self.count, len(ids)))
+        for begin in range(0, len(ids), ROWS_AT_ONCE):
+            end = begin + ROWS_AT_ONCE
+            _draw(ids[begin:end], self.ways, self.ciphers, noise[:, begin:end])
+        return noise
 
 
 def uniforms(words: NDArray[np.uint64]) -> FloatArray:
@@ -123,7 +155,7 @@ def _ways_to(etas: Sequence[float]) -> Ways:
     return [(steps_to(eta), places[eta]) for eta in sorted(places) if eta > 0]
 
 
-def _draw(ids: Blocks, ways: Ways, ciphers: dict[float, BlockCipher], noise: FloatArray) -> None:
+def _draw(ids: Blocks, ways: Ways, ciphers: Mapping[float, BlockCipher], noise: FloatArray) -> None:
     """Write W of some ids at all etas into noise [len(etas), m]."""
     origin = np.zeros(len(ids))
     known: dict[float, FloatArray] = {}

@@ -169,6 +169,7 @@ def erase_party(configuration: Path, party: str, *, names: Sequence[str]) -> Era
         )
         for name in parts:
             context.kept.erase(name)
+        context.kept.erase_record(identity)
     return Erasure(party=identity, rows=rows, holders=holders)
 
 

@@ -1,10 +1,12 @@
 """Where a collaboration stands before a round: its secret, its ledger, and what is kept."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from fairpool.consortium.rounds.agreement import Agreement
 from fairpool.consortium.rounds.kept import Kept
+from fairpool.consortium.rounds.known import Known
 from fairpool.errors import LedgerError
 from fairpool.keyed_noise.secret import Secret
 from fairpool.ledger.ledger import Ledger
@@ -66,6 +68,11 @@ class RoundContext:
         """What is kept of earlier rounds' rows."""
         folder = self.folder / STATE_FOLDER / KEPT_FOLDER
         return Kept(folder, self.secret.subkey(SEAL))
+
+    @cached_property
+    def known(self) -> Known:
+        """Of which files something is kept."""
+        return Known(self.kept)
 
     def batches_of(self, party: str) -> PartyBatches:
         """A party's batches so far, by its permanent identity.

@@ -15,7 +15,6 @@ from fairpool.consortium.rounds.kept import Arrays
 from fairpool.consortium.rounds.part_sums import sum_parts
 from fairpool.consortium.surveys import Survey
 from fairpool.errors import DataError
-from fairpool.linear_algebra.spectrum import spectrum
 from fairpool.model_kinds import KINDS
 from fairpool.models import Classifier, Model, WeightModel
 from fairpool.models.weight_model import RowSums
@@ -133,6 +132,8 @@ def contribute(
         survey = preparation.parties[i]
         identities = identified.get(party)
         if identities is None:
+            identities = context.known.identities(party, survey.source, preparation.encoding)
+        if identities is None:
             identities = identify(
                 survey,
                 preparation.encoding,
@@ -143,13 +144,16 @@ def contribute(
             _refuse_other_identity(context, party, identities)
             _refuse_erased(context, party)
         caution = cautions.get(party, Caution())
-        assignment = assign(
-            identities.keys,
-            context.batches_of(party),
-            fewest=fewest_new_rows(learning),
-            most_batches=caution.most_batches,
-            may_begin=caution.may_begin,
-        )
+        batches = context.batches_of(party)
+        assignment = context.known.assignment(party, batches, preparation.encoding)
+        if assignment is None:
+            assignment = assign(
+                identities.keys,
+                batches,
+                fewest=fewest_new_rows(learning),
+                most_batches=caution.most_batches,
+                may_begin=caution.may_begin,
+            )
         contributions.append(
             _contribution(
                 learning,
@@ -234,15 +238,17 @@ def _contribution(
         data: PartyData = rows.some_rows(assignment.groups >= 0)
     else:
         assert isinstance(model, WeightModel | Classifier)  # other models need rows
-        sums = sum_parts(
-            survey,
-            identities,
-            assignment.groups,
-            parts=len(names),
-            encoding=preparation.encoding,
-            model=model,
-            workers=workers,
-        )
+        sums = _known_sums(learning, party, names)
+        if sums is None:
+            sums = sum_parts(
+                survey,
+                identities,
+                assignment.groups,
+                parts=len(names),
+                encoding=preparation.encoding,
+                model=model,
+                workers=workers,
+            )
         for part, sums_of_part in zip(names, sums, strict=True):
             arrays[part] = arrays_of(sums_of_part)
         nothing = model.moments(np.zeros((0, inputs)), np.zeros(0))
@@ -263,6 +269,18 @@ def _contribution(
         arrays=arrays,
         data=data,
     )
+
+
+def _known_sums(learning: Learning, party: str, parts: Sequence[str]) -> list[RowSums] | None:
+    """Each part's sums, where they are kept of these very files and for this model."""
+    preparation = learning.preparation
+    context = preparation.context
+    if context is None or context.agreement is None:  # the model is new
+        return None
+    known = context.known.sums(party, parts, context.agreement_digest, preparation.encoding)
+    if known is None:
+        return None
+    return [RowSums(one["gram"], one["moment"], one["squares"]) for one in known]
 
 
 def rows_of_part(identities: Identities, assignment: Assignment, place: int) -> NDArray[np.intp]:
@@ -292,26 +310,3 @@ def data_of(arrays: Arrays, model: Model, *, name: str, rows: int, inputs: int) 
         return SummedClassRows(**entries)
     assert isinstance(summary, PartySummary)
     return SummedRows(**entries)
-
-
-def remainder(parent: Arrays, children: Sequence[Arrays]) -> Arrays:
-    """What is left of a part, without the rows that are parts of their own by now.
-
-    Labels do not matter here: it says how much is held, and is in no model.
-    """
-    gram = parent["gram"] - sum((child["gram"] for child in children), np.zeros(()))
-    squares = parent["squares"] - sum((child["squares"] for child in children), np.zeros(()))
-    without_labels = np.zeros_like(parent["moment"])
-    if gram.ndim == 2:
-        left = _without_rounding(gram)
-        return {"gram": left, "moment": without_labels, "squares": np.zeros(())}
-    d = gram.shape[-1]
-    lefts = np.array([_without_rounding(one) for one in gram.reshape(-1, d, d)])
-    counts = np.maximum(np.rint(squares), 0)
-    return {"gram": lefts.reshape(gram.shape), "moment": without_labels, "squares": counts}
-
-
-def _without_rounding(gram: FloatArray) -> FloatArray:
-    """A sum of squares, of a difference that is one but for rounding."""
-    eigenvalues, vectors = spectrum((gram + gram.T) / 2)
-    return np.asarray(vectors * np.maximum(eigenvalues, 0.0) @ vectors.T)

@@ -91,6 +91,9 @@ def _dominated(
         for part in assignment.batches.batches[name].parts:
             batch_of_place[assignment.part_names.index(part)] = name
     seen = _sums_seen(contribution, others, learning)
+    sights_of: dict[str, list[Sight]] = {}
+    for sight in seen:
+        sights_of.setdefault(sight[0], []).append(sight)
     largest = dict.fromkeys(seen, 0.0)
     squares = dict.fromkeys(seen, 0.0)
     encoding = learning.preparation.encoding
@@ -101,17 +104,17 @@ def _dominated(
     d = len(next(iter(others.values()))[0])
     for number, piece in enumerate(contribution.identities.pieces):
         reading = Reading.labelled(piece, encoding, contribution.survey.source.delivery)
-        for block in blocks_of(reading, encoding, d):
-            groups = groups_by_piece[number][block.rows]
-            for place in np.intersect1d(np.unique(groups), list(batch_of_place)):
-                rows = groups == place
-                features = features_of(model, block.X[rows])
-                for (batch, i, c), label_sum in seen.items():
-                    if batch != batch_of_place[int(place)]:
-                        continue
-                    y, weight = _labels(model, block.X[rows], block.y[rows], c)
+        for block in blocks_of(reading, encoding, d, parts=len(batch_of_place)):
+            for place, rows in block.by_part(groups_by_piece[number]):
+                if place not in batch_of_place:
+                    continue
+                X = block.X[rows]
+                features = features_of(model, X)
+                for sight in sights_of[batch_of_place[place]]:
+                    label_sum = seen[sight]
+                    c = sight[2]
+                    y, weight = _labels(model, X, block.y[rows], c)
                     parts = label_sum.parts(features[c], y, weight)
-                    sight = (batch, i, c)
                     largest[sight] = max(largest[sight], float(parts.max(initial=0.0)))
                     squares[sight] += label_sum.sum_of_squares(features[c], y, weight)
         passages.append(reading.passage)

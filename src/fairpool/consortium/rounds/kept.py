@@ -1,4 +1,4 @@
-"""What is kept of the rows that took part: who they are, and sums over them; never the rows.
+"""What is kept of the rows that took part: who they are, sums over them, and of files a record.
 
 An exact Gaussian process needs the rows themselves, and then they are kept. All files are for this
 user alone.
@@ -6,27 +6,54 @@ user alone.
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import safetensors
 import safetensors.numpy
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from fairpool.compute.files import make_private_folder, write_atomically
 from fairpool.errors import DataError
-from fairpool.rounds.batches import Keys, Part, ids_of, keys_of
+from fairpool.rounds.batches import Keys, Part, ids_of, keys_of, part_name
 from fairpool.tables.arrays import FloatArray
 
 Arrays = Mapping[str, FloatArray]
 """Sums over rows by name: gram, moment and squares; or the rows: X and y."""
 
 
+Words = dict[str, Any]
+"""Whatever can be JSON."""
+
+AnyArrays = Mapping[str, NDArray[Any]]
+
+RECORD = ".record"
+WORDS = "words"
+TURNED = "turned"
+SEAL_BYTES = 32
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Record:
+    """What is kept of a party's files.
+
+    Attributes:
+        words: All that is no array.
+        arrays: The rest, as they lie in memory.
+    """
+
+    words: Words
+    arrays: AnyArrays
+
+
 @dataclass(frozen=True)
 class Kept:
-    """A folder with one file of identities for each part, and one of sums for each model.
+    """A folder with one file of identities for each part, one of sums for each model, and records.
 
     Attributes:
         folder: Where.
@@ -42,6 +69,7 @@ class Kept:
         try:
             stored = safetensors.numpy.load(path.read_bytes())
             keys = keys_of(stored["ids"])
+            name = part_name(party, keys)
         except FileNotFoundError:
             raise DataError(
                 f"{path}: there is no such file, so that known rows cannot be told from new ones;"
@@ -49,7 +77,7 @@ class Kept:
             ) from None
         except (OSError, SafetensorError, KeyError, ValueError) as error:
             raise DataError(f"{path}: damaged ({error}); restore it from a backup") from None
-        if Part.of(party, keys).name != part:
+        if name != part:
             raise DataError(f"{path}: not as it was written; restore it from a backup")
         return keys
 
@@ -84,6 +112,54 @@ class Kept:
         content = safetensors.numpy.save({**stored, "sha256": seal})
         write_atomically(self._sums(part, agreement), content)
 
+    def record(self, party: str) -> Record | None:
+        """What is kept of a party's files; None: nothing, or it is not as it was written."""
+        try:
+            sealed = self._record(party).read_bytes()
+        except OSError:
+            return None
+        content = memoryview(sealed)[:-SEAL_BYTES]
+        seal = sealed[-SEAL_BYTES:]
+        if not hmac.compare_digest(seal, self._seal_of_record(party, content)):
+            return None
+        # What is sealed was written by this program, and is as it was.
+        arrays = safetensors.numpy.load(bytes(content))
+        words = json.loads(arrays.pop(WORDS).tobytes())
+        return Record(words=words, arrays=_as_they_lay(arrays, words.pop(TURNED)))
+
+    def write_record(self, party: str, record: Record) -> None:
+        """Keep what was seen of a party's files, instead of what was kept before."""
+        make_private_folder(self.folder)
+        arrays, turned = _with_order(record.arrays)
+        text = json.dumps({**record.words, TURNED: turned}, ensure_ascii=True)
+        words = np.frombuffer(text.encode(), np.uint8)
+        content = safetensors.numpy.save({**arrays, WORDS: words})
+        seal = self._seal_of_record(party, memoryview(content))
+        write_atomically(self._record(party), content + seal)
+
+    def erase_record(self, party: str) -> None:
+        """Forget what is kept of a party's files."""
+        self._record(party).unlink(missing_ok=True)
+
+    def erase_other_records(self, parties: Collection[str]) -> None:
+        """Forget what is kept of the files of all but some parties."""
+        staying = {self._record(party) for party in parties}
+        for path in self.folder.glob(f"*{RECORD}"):
+            if path not in staying:
+                path.unlink()
+
+    def digest_of(self, part: str, agreement: str, arrays: Arrays) -> str:
+        """What tells sums over the rows of a part from others, to the last bit."""
+        return self._digest(arrays, part, agreement).hex()
+
+    def _record(self, party: str) -> Path:
+        return self.folder / f"{hashlib.sha256(party.encode()).hexdigest()[:32]}{RECORD}"
+
+    def _seal_of_record(self, party: str, content: memoryview) -> bytes:
+        seal = hmac.new(self.seal, f"record of {party}\n".encode(), hashlib.sha256)
+        seal.update(content)
+        return seal.digest()
+
     def erase_sums(self, part: str) -> bool:
         """Forget all sums over the rows of a part; whether there were some."""
         found = [path for path in self.folder.glob(f"{part}.*") if path.suffix != ".rows"]
@@ -105,3 +181,23 @@ class Kept:
             digest.update(f"{name} {arrays[name].shape}\n".encode())
             digest.update(np.array(arrays[name], order="C").tobytes())
         return digest.digest()
+
+
+def _with_order(arrays: AnyArrays) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """Arrays whose rows lie side by side, and the names of those whose columns did.
+
+    Sums over an array are rounded as it lies in memory.
+    """
+    stored = {}
+    turned = []
+    for name, array in arrays.items():
+        if array.ndim == 2 and array.flags.f_contiguous and not array.flags.c_contiguous:
+            turned.append(name)
+            array = array.T
+        stored[name] = np.ascontiguousarray(array)
+    return stored, turned
+
+
+def _as_they_lay(arrays: AnyArrays, turned: list[str]) -> dict[str, NDArray[Any]]:
+    """What `_with_order` was given."""
+    return {name: array.T if name in turned else array for name, array in arrays.items()}

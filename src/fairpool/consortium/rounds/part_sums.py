@@ -16,11 +16,14 @@ from fairpool.consortium.statistics import BLOCK_VALUES, encode_complete
 from fairpool.consortium.surveys import Survey
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
-from fairpool.keyed_noise.paths import Paths
+from fairpool.keyed_noise.paths import Courses, Paths
 from fairpool.models import Classifier, Model, WeightModel
 from fairpool.models.weight_model import RowSums
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.delivery import Delivery
+
+PARTS_AT_ONCE = 4
+"""Of so many parts there are enough rows in a block that each is worth a call."""
 
 Groups = NDArray[np.intp]
 """For each row, the place of its part; -1: it takes no part."""
@@ -68,10 +71,26 @@ class Block:
     y: FloatArray
     rows: slice
 
+    def by_part(self, groups: Groups) -> "Iterator[tuple[int, NDArray[np.intp]]]":
+        """Each part that has rows here, and its rows' places in the block, in order.
 
-def blocks_of(reading_: Reading, encoding: TableEncoding, d: int) -> Iterator[Block]:
-    """A piece's complete rows, few enough at once for a processor's cache."""
-    step = max(1024, min(reading.BATCH_ROWS, BLOCK_VALUES // max(d, 1)))
+        Args:
+            groups: The part of each complete row of the piece.
+        """
+        of_block = groups[self.rows]
+        order = np.argsort(of_block, kind="stable")
+        places, starts = np.unique(of_block[order], return_index=True)
+        for place, rows in zip(places.tolist(), np.split(order, starts[1:]), strict=True):
+            if place >= 0:
+                yield place, rows
+
+
+def blocks_of(
+    reading_: Reading, encoding: TableEncoding, d: int, *, parts: int = 1
+) -> Iterator[Block]:
+    """A piece's complete rows, few enough of each part at once for a processor's cache."""
+    values = BLOCK_VALUES * max(1, min(parts, PARTS_AT_ONCE))
+    step = max(1024, min(reading.BATCH_ROWS, values // max(d, 1)))
     done = 0
     for batch in reading_:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -133,10 +152,8 @@ def _nothing(task: _Task) -> RowSums:
 def _sum_up(task: _Task, numbered: _Numbered) -> _Sums:
     totals = [_nothing(task)] * task.parts
     batches = Reading.labelled(numbered.piece, task.encoding, task.delivery, threads=task.threads)
-    for block in blocks_of(batches, task.encoding, task.d):
-        groups = numbered.groups[block.rows]
-        for place in np.unique(groups[groups >= 0]):
-            rows = groups == place
+    for block in blocks_of(batches, task.encoding, task.d, parts=task.parts):
+        for place, rows in block.by_part(numbered.groups):
             totals[place] = totals[place].plus(task.model.moments(block.X[rows], block.y[rows]))
     for total in totals:
         if not all(np.isfinite(numbers).all() for numbers in total):
@@ -179,27 +196,46 @@ def sum_noise(
     d = model.probe(len(encoding.features)).shape[-1] - 1
     of_classes = isinstance(model, Classifier)
     shape = (2 * d * model.label_sets,) if of_classes else (d,)
-    sums = {(place, eta): np.zeros(shape) for place, etas in wanted.items() for eta in etas}
+    sums = {place: np.zeros((len(etas), *shape)) for place, etas in wanted.items()}
     noise = LabelPaths(paths=paths, scale=encoding.target.noise_scale, model=model)
+    courses = {}
+    for etas in wanted.values():
+        if tuple(etas) not in courses:
+            courses[tuple(etas)] = noise.to(etas)
     passages = []
     ids_by_piece = identities.by_piece(identities.ids)
     groups_by_piece = identities.by_piece(groups)
     doing = f"adding noise to {survey.source.owner}"
     for number, piece in enumerate(identities.pieces):
         batches = Reading.labelled(piece, encoding, survey.source.delivery)
-        for block in blocks_of(batches, encoding, d):
-            of_block = groups_by_piece[number][block.rows]
+        for block in blocks_of(batches, encoding, d, parts=len(wanted)):
+            by_part = dict(block.by_part(groups_by_piece[number]))
             ids = ids_by_piece[number][block.rows]
-            for place in np.intersect1d(np.unique(of_block), list(wanted)):
-                rows = of_block == place
+            for etas, course in courses.items():
+                # Parts of the same etas together: fewer and longer calls.
+                here = [place for place in by_part if tuple(wanted.get(place, ())) == etas]
+                if not here:
+                    continue
+                rows = np.concatenate([by_part[place] for place in here])
                 features = features_of(model, block.X[rows])
                 y = block.y[rows]
-                for eta, z in noise.at(ids[rows], wanted[place]):
-                    sums[place, eta] += _noise_sums(features, y, z=z, of_classes=of_classes)
+                z = course.at(ids[rows])
+                begin = 0
+                for place in here:
+                    part = slice(begin, begin + len(by_part[place]))
+                    of_part = [A[part] for A in features]
+                    sums[place] += _noise_sums(
+                        of_part, y[part], z=z[:, :, part], of_classes=of_classes
+                    )
+                    begin = part.stop
         passages.append(batches.passage)
         workers.progress(doing, number + 1, len(identities.pieces))
     refuse_changed(survey.source.owner, passages, survey.contents)
-    return sums
+    found = {}
+    for place, of_place in sums.items():
+        for eta, of_eta in zip(wanted[place], of_place, strict=True):
+            found[place, eta] = of_eta
+    return found
 
 
 def features_of(model: WeightModel | Classifier, X: FloatArray) -> tuple[FloatArray, ...]:
@@ -212,14 +248,21 @@ def features_of(model: WeightModel | Classifier, X: FloatArray) -> tuple[FloatAr
 def _noise_sums(
     features: Sequence[FloatArray], y: FloatArray, *, z: FloatArray, of_classes: bool
 ) -> FloatArray:
-    """A^T z; of classes, over the rows of each class and over all others."""
+    """A^T z for every eta [etas, ..]; of classes, over the rows of each class and over all others.
+
+    Args:
+        features: A of every class [m, d].
+        y: Labels [m].
+        z: Noise [label sets, etas, m].
+        of_classes: Whether labels are classes.
+    """
     if not of_classes:
-        return np.asarray(features[0].T @ z[0])
+        return np.asarray(z[0] @ features[0])
     parts = []
     for c, A in enumerate(features):
         is_inside = y == c
-        parts += [A[is_inside].T @ z[c][is_inside], A[~is_inside].T @ z[c][~is_inside]]
-    return np.concatenate(parts)
+        parts += [z[c][:, is_inside] @ A[is_inside], z[c][:, ~is_inside] @ A[~is_inside]]
+    return np.concatenate(parts, axis=1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -236,13 +279,34 @@ class LabelPaths:
     scale: float
     model: Model
 
+    def to(self, etas: Sequence[float]) -> "LabelCourses":
+        """The noise at some variances, for rows that come in pieces."""
+        raw = [eta * self.scale**2 for eta in etas]
+        streams = range(self.model.label_sets)
+        courses = tuple(self.paths.to(raw, stream=stream) for stream in streams)
+        return LabelCourses(courses=courses, scale=self.scale)
+
     def at(
         self, ids: NDArray[np.uint64], etas: Sequence[float]
     ) -> Iterator[tuple[float, FloatArray]]:
         """Of each variance, every label's noise [label sets, m]."""
-        raw = [eta * self.scale**2 for eta in etas]
-        noise = np.empty((self.model.label_sets, len(raw), len(ids)))
-        for stream, of_stream in enumerate(noise):
-            of_stream[:] = self.paths.at_many(ids, raw, stream=stream) / self.scale
+        noise = self.to(etas).at(ids)
         for number, eta in enumerate(etas):
             yield eta, noise[:, number]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelCourses:
+    """The noise on labels at some variances.
+
+    Attributes:
+        courses: The paths, for each label that a row has.
+        scale: What one unit of the model is in those of the target.
+    """
+
+    courses: tuple[Courses, ...]
+    scale: float
+
+    def at(self, ids: NDArray[np.uint64]) -> FloatArray:
+        """Every label's noise [label sets, etas, m]."""
+        return np.array([course.at(ids) / self.scale for course in self.courses])

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fairpool.compute.files import make_private_folder, sync_folder, write_atomically
-from fairpool.consortium.output import REWARD_FILE, folder_names, render
+from fairpool.consortium.output import REWARD_FILE, folder_names, refuse_release, render
 from fairpool.consortium.rounds.agreement import Agreement, sections_of
 from fairpool.consortium.rounds.context import (
     LATEST_FILE,
@@ -31,8 +33,10 @@ from fairpool.consortium.rounds.context import (
     home_of,
     open_context,
 )
+from fairpool.consortium.rounds.kept import Arrays
+from fairpool.consortium.rounds.known import Look, Seen, keep
 from fairpool.consortium.scrutiny import Run
-from fairpool.consortium.writing import refuse_output, write
+from fairpool.consortium.writing import refuse_link, refuse_output, write
 from fairpool.errors import LedgerError
 from fairpool.keyed_noise.secret import Secret
 from fairpool.ledger.ledger import Ledger
@@ -69,6 +73,7 @@ class Released:
 def one_at_a_time(configuration: Path) -> Iterator[None]:
     """While it lasts, no other run works on the same collaboration."""
     state = home_of(configuration) / STATE_FOLDER
+    refuse_link(state)
     make_private_folder(state)
     with exclusive(state / LOCK_FILE):
         yield
@@ -81,6 +86,7 @@ def refuse_place(configuration: Path) -> None:
     """
     folder = home_of(configuration)
     context = open_context(configuration)
+    refuse_link(folder / ROUNDS_FOLDER)
     refuse_output(folder / ROUNDS_FOLDER / f"{context.number:04d}")
     old = folder / OLD_RESULT
     if context.is_new and (old / "operator" / "result.json").is_file():
@@ -135,6 +141,7 @@ def release(run: Run) -> Released:
     """
     context = run.preparation.context
     assert context is not None  # every run of a folder has one
+    refuse_release(run)
     folder = context.folder
     state = folder / STATE_FOLDER
     make_private_folder(state)
@@ -148,6 +155,7 @@ def release(run: Run) -> Released:
         )
     digest = _keep_agreement(run, context)
     _keep_parts(run, context, digest)
+    _keep_records(run, context, digest)
     number = context.number
     place = f"{ROUNDS_FOLDER}/{number:04d}"
     told = ledger.append(RUN, _run_body(run, number))
@@ -213,8 +221,35 @@ def _keep_parts(run: Run, context: RoundContext, agreement: str) -> None:
     for contribution in run.contributions:
         for part, arrays in contribution.arrays.items():
             kept.write_keys(contribution.assignment.batches.parts[part])
-            if kept.arrays(part, agreement) is None:
+            known = kept.arrays(part, agreement)
+            # The same rows in another order have sums that are rounded in another way.
+            if known is None or not _are_equal(known, arrays):
                 kept.write_arrays(part, agreement, arrays)
+
+
+def _are_equal(known: Arrays, arrays: Arrays) -> bool:
+    return all(np.array_equal(known[name], arrays[name]) for name in arrays)
+
+
+def _keep_records(run: Run, context: RoundContext, agreement: str) -> None:
+    """Keep what was seen of every party's files, for the next round."""
+    preparation = run.preparation
+    look = Look(columns=preparation.columns, limits=preparation.configuration.limits)
+    seen = []
+    for contribution, sample in zip(run.contributions, run.samples, strict=True):
+        seen.append(
+            Seen(
+                party=contribution.id,
+                look=look,
+                survey=contribution.survey,
+                sampling=run.sampling,
+                sample=sample,
+                identities=contribution.identities,
+                assignment=contribution.assignment,
+                arrays=dict(contribution.arrays),
+            )
+        )
+    keep(seen, context.kept, agreement)
 
 
 def _run_body(run: Run, number: int) -> dict[str, Any]:
