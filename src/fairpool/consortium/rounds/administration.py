@@ -20,7 +20,7 @@ from fairpool.consortium.rounds.context import (
     home_of,
     open_context,
 )
-from fairpool.consortium.rounds.kept import Kept
+from fairpool.consortium.rounds.kept import SKETCH, Kept
 from fairpool.consortium.rounds.releasing import finish_exchange, one_at_a_time, settle
 from fairpool.errors import DataError, LedgerError, few, shown
 from fairpool.keyed_noise.secret import Secret
@@ -249,9 +249,10 @@ def _seal_anew(folder: Path, history: History, old: RoundContext | None, secret:
         return
     agreement = history.last.agreement
     for part in history.parts:
-        arrays = source.arrays(part, agreement, is_trusted=old is None)
-        if arrays is not None:
-            new.write_arrays(part, agreement, arrays)
+        for kept in (agreement, SKETCH):
+            arrays = source.arrays(part, kept, is_trusted=old is None)
+            if arrays is not None:
+                new.write_arrays(part, kept, arrays)
 
 
 def _begin_anew(

@@ -13,6 +13,7 @@ from fairpool.consortium.rounds.context import RoundContext
 from fairpool.consortium.rounds.identification import Identities, identify
 from fairpool.consortium.rounds.kept import Arrays
 from fairpool.consortium.rounds.part_sums import sum_parts
+from fairpool.consortium.rounds.re_exports import Recognition, recognise
 from fairpool.consortium.surveys import Survey
 from fairpool.errors import DataError
 from fairpool.model_kinds import KINDS
@@ -58,6 +59,7 @@ class Contribution:
         parts: What each part that takes part is, as the model learns from it.
         arrays: The same, to be kept.
         data: All of them together.
+        recognition: What its rows are beside those of earlier rounds.
         stands_out: Whether new rows wait since one of them would stand out among them.
     """
 
@@ -68,6 +70,7 @@ class Contribution:
     parts: Mapping[str, PartyData] = field(repr=False)
     arrays: Mapping[str, Arrays] = field(repr=False)
     data: PartyData = field(repr=False)
+    recognition: Recognition = field(default_factory=Recognition)
     stands_out: bool = False
 
     @property
@@ -77,7 +80,7 @@ class Contribution:
 
     def notes(self) -> list[Note]:
         """What the operator should know: who waits, and what left."""
-        notes = []
+        notes = [*self.recognition.notes]
         name = self.data.name
         if self.assignment.waiting:
             why = "files with few rows more or less than before would tell these rows"
@@ -123,6 +126,7 @@ def contribute(
     done = {one.id: one for one in known}
     cautions = cautions or {}
     contributions = []
+    problems: list[str] = []
     preparation = learning.preparation
     for i, section in enumerate(preparation.configuration.parties):
         party = section.permanent_id
@@ -146,6 +150,16 @@ def contribute(
         caution = cautions.get(party, Caution())
         batches = context.batches_of(party)
         assignment = context.known.assignment(party, batches, preparation.encoding)
+        recognition = Recognition()
+        if party in done:
+            recognition = done[party].recognition
+        elif assignment is None:  # otherwise all rows took part in the last round
+            recognition = recognise(
+                learning, i, context, identities=identities, progress=workers.progress
+            )
+        problems += recognition.problems
+        if problems:
+            continue  # nothing is summed up in vain
         if assignment is None:
             assignment = assign(
                 identities.keys,
@@ -161,11 +175,14 @@ def contribute(
                 party=party,
                 identities=identities,
                 assignment=assignment,
+                recognition=recognition,
                 workers=workers,
             )
         )
         if not caution.may_begin:
             contributions[-1] = replace(contributions[-1], stands_out=True)
+    if problems:
+        raise DataError(*problems)
     return tuple(contributions)
 
 
@@ -221,6 +238,7 @@ def _contribution(
     party: str,
     identities: Identities,
     assignment: Assignment,
+    recognition: Recognition,
     workers: Workers,
 ) -> Contribution:
     preparation = learning.preparation
@@ -268,6 +286,7 @@ def _contribution(
         parts=parts,
         arrays=arrays,
         data=data,
+        recognition=recognition,
     )
 
 

@@ -216,11 +216,14 @@ def _keep_agreement(run: Run, context: RoundContext) -> str:
 
 
 def _keep_parts(run: Run, context: RoundContext, agreement: str) -> None:
-    """Keep who the rows are that take part, and sums over them."""
+    """Keep who the rows are that take part, sums over them, and what they are recognised by."""
     kept = context.kept
     for contribution in run.contributions:
-        for part, arrays in contribution.arrays.items():
+        remembered = contribution.recognition.remembered
+        for place, (part, arrays) in enumerate(contribution.arrays.items()):
             kept.write_keys(contribution.assignment.batches.parts[part])
+            if remembered is not None:
+                kept.write_sketches(part, remembered.of(contribution.groups == place))
             known = kept.arrays(part, agreement)
             # The same rows in another order have sums that are rounded in another way.
             if known is None or not _are_equal(known, arrays):
@@ -318,8 +321,18 @@ def _release_body(
         "parties": [one.to_dict() for one in participations],
         "parts": parts,
         "batches": batches,
+        "second_looks": _second_looks(run),
         "summary": f"round {context.number}: {sent} new model(s) for {result.game.n} parties",
     }
+
+
+def _second_looks(run: Run) -> dict[str, int]:
+    """By party, how many rows of earlier rounds come again with new noise, as was booked."""
+    booked = {}
+    for contribution in run.contributions:
+        if contribution.recognition.second_looks:
+            booked[contribution.id] = contribution.recognition.second_looks
+    return booked
 
 
 def _participations(run: Run, hashes: dict[str, str], place: str) -> list[Participation]:
