@@ -9,6 +9,9 @@ G = A^T A = Q diag(l) Q^T, q = A^T y, s = y^T y of m rows, and c = Q^T q,
 So one spectrum of G will do for all noise variances s2 and all factors f on the prior variance. For
 a given ratio r = f / s2 the best s2 is R(r) / m, within its bounds, and what is left to search is
 one number, r.
+
+Sums have the rows' optimum as far as digits go: s - sum_j c_j^2 / l_j is known to 1e-16 s, so that
+a noise variance of less than about 1e-10 of the labels' squares is not learned to 1e-6.
 """
 
 from collections.abc import Sequence
@@ -141,7 +144,10 @@ class Evidence:
         log_ratio = search.best_log_ratio()
         r = float(np.exp(log_ratio))
         noise = search.best_noise(r)
-        return BestScales(float(noise), float(np.clip(r * noise, *factor_bounds)))
+        # What both bounds allow was computed, and may be beyond one of them by rounding.
+        return BestScales(
+            float(np.clip(noise, *noise_bounds)), float(np.clip(r * noise, *factor_bounds))
+        )
 
     def _left(self, r: float) -> float:
         """R(r): squares that are left of the labels."""
