@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fairpool.consortium.column_sections import ColumnSection, OwnColumnSection
-from fairpool.consortium.configuration import known_format
+from fairpool.consortium.configuration import DataSection, PartySection, known_format
 from fairpool.consortium.configuration_file import load_configuration
 from fairpool.consortium.example import CONFIGURATION
 from fairpool.consortium.limits import Limits
@@ -58,6 +58,8 @@ def test_the_guide_has_every_key_of_tables_and_columns():
     for section in (ReadingSection, OwnColumnSection, ColumnSection):
         for name, field in section.model_fields.items():
             assert f"\n| `{field.alias or name}` | " in guide, (section, name)
+    for name in {*PartySection.model_fields} - {*DataSection.model_fields} - {"name"}:
+        assert f"\n| `[[parties]] {name}` | " in guide, name
 
 
 def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
@@ -66,12 +68,12 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
     values = tomllib.loads(setting.sub("", CONFIGURATION))
     found = FORMAT.model_validate(values)
     given = {key for key, value in values.items() if isinstance(value, dict)}
-    sections = {"model", "public", "test", "rewards", "valuation", "limits", "reading", "columns"}
-    assert given == {"categorical", *sections}
+    sections = {"model", "public", "test", "rewards", "valuation", "limits", "retention"}
+    assert given == {"categorical", "reading", "columns", *sections}
     of_numbers = found.columns["bmi"].model_fields_set
     of_texts = found.columns["note"].model_fields_set
     assert of_numbers | of_texts == {*ColumnSection.model_fields} - {"levels"}
-    for name in ("model", "rewards", "valuation", "limits"):
+    for name in ("model", "rewards", "valuation", "limits", "retention"):
         assert getattr(found, name).model_fields_set == set(type(getattr(found, name)).model_fields)
     assert found.valuation.contributions == "shapley"
     assert found.limits == Limits()

@@ -172,9 +172,16 @@ rho = "stable"
 # "north/*.csv", or a list of these. Each may deliver its tables as it has them, and so may [public]
 # and [test]: `reading` says how its files are written, `columns` what its columns are called, in
 # which unit they are, how dates are written, or what all rows have where it records nothing.
+# `id` is what a party is known by in all rounds, so that it may be called otherwise later; without
+# it, its name. `most` is the share of the best model's information that it wants to hold at most.
+# `second_look` is the number of a round in which its rows of earlier rounds may come again, written
+# otherwise: they get new noise, which averages with the old.
 [[parties]]
 name = "Hospital A"
 data = "hospital_a.csv"
+# id = "Hospital A"
+# most = 0.9
+# second_look = 2
 
 [[parties]]
 name = "Hospital B"
