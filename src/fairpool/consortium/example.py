@@ -172,9 +172,12 @@ rho = "stable"
 # "north/*.csv", or a list of these. Each may deliver its tables as it has them, and so may [public]
 # and [test]: `reading` says how its files are written, `columns` what its columns are called, in
 # which unit they are, how dates are written, or what all rows have where it records nothing.
+# In the round of the number `second_look`, rows of earlier rounds may come again, written
+# otherwise, with new noise; otherwise they are refused.
 [[parties]]
 name = "Hospital A"
 data = "hospital_a.csv"
+# second_look = 2
 
 [[parties]]
 name = "Hospital B"

@@ -437,7 +437,8 @@ def test_attack_noise_averages_out_where_re_exports_are_not_looked_for(folder, m
         averaged_error(shutil.copytree(folder, folder.parent / "guarded"), 1)
     monkeypatch.setattr(contributing, "recognise", lambda *_, **__: Recognition())
     single, averaged = averaged_error(folder, 6)
-    assert averaged < 0.65 * single  # 1 / sqrt(6) = 0.41, but for chance
+    # 1 / sqrt(6) = 0.41 is expected, and 1 of noise that stays; the secret is another every time.
+    assert averaged < 0.8 * single
 
 
 # What is kept.
