@@ -186,8 +186,8 @@ def peak_of_run(folder):
         pa.set_memory_pool(before)
 
 
-def wide_table(rows, seed, more=30):
-    """Rows of 270 bytes as numbers."""
+def wide_table(rows, seed, more=60):
+    """Rows of 510 bytes as numbers."""
     rng = np.random.default_rng(seed)
     content = table(rows, seed)
     for k in range(more):
@@ -200,7 +200,7 @@ def test_a_parquet_file_is_streamed(tmp_path, monkeypatch):
     monkeypatch.setattr("fairpool.consortium.sketching.MOST_SKETCHED", 10_000)
     monkeypatch.setattr("fairpool.consortium.reading.BATCH_ROWS", 8192)
     peaks = []
-    for rows in (50_000, 250_000):
+    for rows in (25_000, 125_000):
         folder = project(tmp_path / str(rows), suffix=".parquet", sizes=(), rewards=PARTIES)
         # A reader holds a page of every column, and its dictionary.
         pages = {"data_page_size": 2**16, "use_dictionary": False}
@@ -209,8 +209,8 @@ def test_a_parquet_file_is_streamed(tmp_path, monkeypatch):
         write(folder / "test.parquet", wide_table(30, 2))
         peaks.append(peak_of_run(folder))
     (few, few_of_arrow), (many, many_of_arrow) = peaks
-    # Bytes: who a row is has 16, which are sorted, and its part 8.
-    assert many - few < 140 * 200_000, peaks
+    # Bytes: who a row is has 16, of which there are several copies while it is looked up.
+    assert many - few < 220 * 100_000, peaks
     assert many_of_arrow - few_of_arrow < 2**23, peaks
 
 
@@ -303,6 +303,20 @@ def test_what_stands_in_the_next_rounds_place_is_refused_before_anything_is_comp
     assert done.returncode == 2
     assert "rounds/0001 exists already, and is never replaced" in done.stderr
     assert [path.name for path in round_folder(folder).iterdir()] == ["mine.csv"]
+
+
+def test_the_result_of_an_earlier_version_is_not_passed_over(tmp_path):
+    folder = project(tmp_path)
+    old = folder / "result" / "operator" / "result.json"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}")
+    done = fairpool("run", folder)
+    assert done.returncode == 2
+    assert "result: the result of an earlier version, whose noise nobody can repeat" in done.stderr
+    assert "if its models were never handed out, remove it; if they were, move it" in done.stderr
+    assert is_untouched(folder)
+    shutil.move(folder / "result", tmp_path / "elsewhere")
+    assert fairpool("run", folder, "--quiet").returncode == 0
 
 
 def test_a_preview_computes_what_the_round_gives_and_writes_nothing(tmp_path):

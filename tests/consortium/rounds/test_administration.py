@@ -150,6 +150,14 @@ def test_a_ledger_that_is_gone_stops_everything(folder):
     assert "the ledger is gone, but rounds were released" in error
 
 
+def test_rounds_whose_secret_and_ledger_are_gone_are_no_new_beginning(folder):
+    (folder / "ledger.jsonl").unlink()
+    shutil.rmtree(folder / ".fairpool")
+    (error,) = refused("run", folder)
+    assert "rounds were released, but both the secret and the ledger are gone" in error
+    assert not (folder / ".fairpool/secret.key").exists()
+
+
 def test_a_party_that_has_left_is_erased_and_what_stays_is_told(folder):
     (error,) = refused("erase", folder, "--party", "Party 1")
     assert "still takes part; take it out of the configuration first" in error
@@ -178,7 +186,8 @@ def test_whoever_never_took_part_cannot_be_erased(folder):
 
 
 def kept_sums(folder):
-    return [path for path in (folder / ".fairpool/kept").iterdir() if path.suffix != ".rows"]
+    kept = (folder / ".fairpool/kept").iterdir()
+    return [path for path in kept if path.suffix not in (".rows", ".record")]
 
 
 def test_sums_are_forgotten_as_agreed(folder):
@@ -186,6 +195,7 @@ def test_sums_are_forgotten_as_agreed(folder):
     path = folder / "collaboration.toml"
     path.write_text(path.read_text() + "[retention]\nrounds = 2\n")
     before = len(kept_sums(folder))
+    known = len(list((folder / ".fairpool/kept").glob("*.rows")))
     answer("run", folder)
     assert len(kept_sums(folder)) == before
     answer("run", folder)
@@ -194,8 +204,7 @@ def test_sums_are_forgotten_as_agreed(folder):
     assert shown[-1]["kind"] == "forgotten"
     assert "were erased, as agreed" in shown[-1]["body"]["summary"]
     # Who the rows are stays known: otherwise they could come back as new ones.
-    rows = [p for p in (folder / ".fairpool/kept").iterdir() if p.suffix == ".rows"]
-    assert len(rows) >= before
+    assert len(list((folder / ".fairpool/kept").glob("*.rows"))) == known
 
 
 @pytest.mark.parametrize("lost", [False, True])
@@ -219,6 +228,19 @@ def test_the_secret_is_exchanged(folder, lost):
     assert found["ok"]
     assert "the secret was exchanged before" in found["notes"][0]
     assert [one["round"] for one in answer("rounds", folder)["rounds"]] == [1, 2]
+    # Rows that were released are found, and are released again only as a second look.
+    errors = refused("run", folder)
+    assert len(errors) == 3
+    assert all("two noises on one label average out" in error for error in errors)
+    path = folder / "collaboration.toml"
+    path.write_text(path.read_text().replace("data = ", "second_look = 3\ndata = "))
+    before = {
+        party["name"]: party["holds"] for party in answer("rounds", folder)["rounds"][1]["parties"]
+    }
+    after = answer("run", folder, "--preview")["parties"]
+    # Both looks count, so that nobody is sent anything but what is missing to its share.
+    for party in after:
+        assert party["holds"] >= before[party["name"]] - 1e-9
 
 
 def test_a_secret_that_is_there_is_not_lost(folder):

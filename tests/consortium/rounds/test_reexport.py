@@ -387,6 +387,7 @@ def test_both_looks_count_in_what_is_held(folder):
     more = run(RunRequest(configuration=folder, rho=0.3))
     received = more.collaboration.received
     shutil.rmtree(folder / ".fairpool")
+    shutil.rmtree(folder / "rounds")
     (folder / "ledger.jsonl").unlink()
     alone = run(RunRequest(configuration=folder, rho=0.3))
     sent = [i for i in (1, 2) if received[i].sent]

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -164,7 +164,8 @@ class RoundRealiser:
                 f"{path}: not the model that was released in round {sent.number}, as the ledger"
                 " tells it; restore it from a backup"
             )
-        return decode_reward(content, str(path))
+        # It may have been renamed since.
+        return replace(decode_reward(content, str(path)), party=contribution.data.name)
 
     def _are_others_as_in(self, sent: PastRound, contribution: Contribution) -> bool:
         """Whether nothing but a recipient's own rows changed since it was sent a model."""

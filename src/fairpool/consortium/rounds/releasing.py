@@ -7,6 +7,7 @@ is killed in between is finished or undone by the next one (`settle`).
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,10 +20,12 @@ from fairpool.compute.files import make_private_folder, sync_folder, write_atomi
 from fairpool.consortium.output import REWARD_FILE, folder_names, refuse_release, render
 from fairpool.consortium.rounds.agreement import Agreement, sections_of
 from fairpool.consortium.rounds.context import (
+    KEPT_FOLDER,
     LATEST_FILE,
     LEDGER_FILE,
     LOCK_FILE,
     MAC,
+    NEW_KEPT,
     NEW_LEDGER,
     NEW_SECRET,
     ROUNDS_FOLDER,
@@ -114,6 +117,10 @@ def finish_exchange(folder: Path) -> None:
         return
     if new_ledger.exists():
         os.replace(new_ledger, folder / LEDGER_FILE)
+    new_kept = folder / STATE_FOLDER / NEW_KEPT
+    if new_kept.exists():
+        shutil.rmtree(folder / STATE_FOLDER / KEPT_FOLDER, ignore_errors=True)
+        os.replace(new_kept, folder / STATE_FOLDER / KEPT_FOLDER)
     os.replace(new_secret, folder / STATE_FOLDER / SECRET_FILE)
     sync_folder(folder)
 
