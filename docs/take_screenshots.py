@@ -7,10 +7,9 @@ import tempfile
 from pathlib import Path
 
 from fairpool.consortium.example import write_example
-from fairpool.consortium.output import render
 from fairpool.consortium.request import RunRequest
+from fairpool.consortium.rounds.releasing import release
 from fairpool.consortium.run import run
-from fairpool.consortium.writing import write
 from tests.support.browser import chromium, open_page
 
 IMAGES = Path(__file__).parent / "images"
@@ -26,19 +25,19 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "demo"
         write_example(folder)
-        write(render(run(RunRequest(configuration=folder))), folder / "result")
+        released = release(run(RunRequest(configuration=folder))).folder
         with chromium(Path(temporary) / "profile") as browser:
             for name, (page, width) in SHOTS.items():
-                open_page(browser, folder / "result" / page, width)
+                open_page(browser, released / page, width)
                 browser.implicitly_wait(5)
                 if "report" in name:
                     browser.find_element("css selector", "#rho-chart svg.marks")
                 height = browser.execute_script("return document.documentElement.scrollHeight")
-                open_page(browser, folder / "result" / page, width, height)
+                open_page(browser, released / page, width, height)
                 if "report" in name:
                     browser.find_element("css selector", "#rho-chart svg.marks")
                 browser.save_screenshot(str(IMAGES / f"{name}.png"))
-            open_page(browser, folder / "result" / "operator/report.html", 1000, 1450)
+            open_page(browser, released / "operator/report.html", 1000, 1450)
             browser.find_element("css selector", "#rho-chart svg.marks")
             browser.save_screenshot(str(IMAGES / "report-top.png"))
 

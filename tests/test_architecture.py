@@ -81,7 +81,7 @@ def test_the_notebook_runs(tmp_path, monkeypatch):
     names = {}
     exec(snippet, names)
     assert names["result"].collaboration.rho == 0.5
-    assert (tmp_path / "my-project/result/operator/report.html").exists()
+    assert (tmp_path / "my-project/rounds/0001/operator/report.html").exists()
     # A model of the result is whole: it can be saved, and knows the columns of a table.
     names["result"].collaboration.models[0].save("reward.safetensors")
     done = fairpool("predict", "reward.safetensors", "--data", "my-project/test.csv")

@@ -11,7 +11,16 @@ import pytest
 
 from fairpool.errors import FairpoolWarning
 from tests.support import in_process
-from tests.support.projects import COMMAND, fairpool, fairpool_process, project, table, write
+from tests.support.projects import (
+    COMMAND,
+    fairpool,
+    fairpool_process,
+    known_secret,
+    project,
+    reward_file,
+    table,
+    write,
+)
 
 COMMANDS = {
     "help": ["--help"],
@@ -20,7 +29,8 @@ COMMANDS = {
     "init": ["init", "new"],
     "check": ["check", "project"],
     "check, refused": ["check", "damaged"],
-    "run": ["run", "project", "--rho", "welfare"],
+    "run": ["run", "project"],
+    "preview": ["run", "project", "--preview"],
     "predict": [
         "predict",
         "reward.safetensors",
@@ -40,10 +50,12 @@ ENDS = {"wrong usage": 2, "check, refused": 2}
 def place(tmp_path_factory):
     """All that the commands need, in one folder; each works on a copy."""
     folder = tmp_path_factory.mktemp("place")
-    project(folder / "project")
-    assert fairpool("run", folder / "project", "--out", folder / "out").returncode == 0
-    shutil.move(folder / "out" / "parties" / "Party-1" / "reward.safetensors", folder)
-    shutil.rmtree(folder / "out")
+    released = project(folder / "released")
+    assert fairpool("run", released).returncode == 0
+    shutil.move(reward_file(released, "Party-1"), folder)
+    shutil.rmtree(released)
+    (project(folder / "project") / ".fairpool").mkdir()
+    known_secret().write(folder / "project" / ".fairpool" / "secret.key")
     write(folder / "more.csv", table(9, 7))
     project(folder / "damaged")
     (folder / "damaged" / "p0.csv").write_text("x,z,kind,y\n1,2,röd,oops\n")
@@ -53,10 +65,12 @@ def place(tmp_path_factory):
 def files(folder, name):
     """Every file, with its content where that is the same each time.
 
-    It is not for pictures, nor for a demo with its fresh noise. (A run with rho = 0 has none.)
+    It is not for pictures, nor for a demo with its own secret, by which what it keeps is called.
     """
     found = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        if name == "demo" and path.parent.name == "kept":
+            continue
         same = path.suffix in {".csv", ".toml", ".json", ".txt"} and name != "demo"
         text = path.read_bytes().decode() if same else ""
         found[str(path.relative_to(folder))] = re.sub(r'"seconds": [^,}]+', "", text)
@@ -123,7 +137,7 @@ def test_a_reader_who_has_enough_is_no_error(tmp_path):
     folder = project(tmp_path / "p")
     assert fairpool("run", folder, "--quiet").returncode == 0
     write(tmp_path / "many.csv", table(20_000, 1))
-    reward = folder / "result" / "parties" / "Party-0" / "reward.safetensors"
+    reward = reward_file(folder, "Party-0")
     command = [COMMAND, "predict", reward, "--data", tmp_path / "many.csv", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.read(10)

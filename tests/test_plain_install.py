@@ -20,6 +20,7 @@ import pytest
 pytestmark = pytest.mark.plain_install
 
 CHECKOUT = Path(__file__).parent.parent
+ROUND = "rounds/0001"
 ONLY_FOR_THE_TESTS = {
     "coverage",
     "distributed",
@@ -136,10 +137,9 @@ def test_the_demo_gives_every_party_a_model_and_a_letter(demo):
     printed, folder = demo
     assert "Hospital A receives the best model, because nobody contributes more." in printed
     assert (
-        "vega"
-        in (folder / "result" / "operator" / "report.html").read_text(encoding="utf-8").lower()
+        "vega" in (folder / ROUND / "operator" / "report.html").read_text(encoding="utf-8").lower()
     )
-    parties = folder / "result" / "parties"
+    parties = folder / ROUND / "parties"
     assert {party.name for party in parties.iterdir()} == {"Hospital-A", "Hospital-B", "Hospital-C"}
     for party in parties.iterdir():
         assert {file.name for file in party.iterdir()} == {"letter.html", "reward.safetensors"}
@@ -147,7 +147,7 @@ def test_the_demo_gives_every_party_a_model_and_a_letter(demo):
 
 def test_predict(installation, demo):
     folder = demo[1]
-    reward = folder / "result" / "parties" / "Hospital-B" / "reward.safetensors"
+    reward = folder / ROUND / "parties" / "Hospital-B" / "reward.safetensors"
     text = installation.output("fairpool", "predict", reward, "--data", folder / "test.csv")
     rows = list(csv.DictReader(text.splitlines()))
     truth = list(csv.DictReader((folder / "test.csv").read_text().splitlines()))
@@ -160,7 +160,7 @@ def test_predict(installation, demo):
 
 
 def test_inspect(installation, demo):
-    reward = demo[1] / "result" / "parties" / "Hospital-B" / "reward.safetensors"
+    reward = demo[1] / ROUND / "parties" / "Hospital-B" / "reward.safetensors"
     found = json.loads(installation.output("fairpool", "inspect", reward, "--json"))
     assert found["reward for"] == "Hospital B"
     assert found["model"] == "sparse Gaussian process"
@@ -169,7 +169,7 @@ def test_inspect(installation, demo):
 
 def test_what_needs_an_extra_says_which(installation, demo):
     done = installation.run(
-        "fairpool", "run", demo[1], "--out", "second", "--cluster", "tcp://127.0.0.1:9"
+        "fairpool", "run", demo[1], "--preview", "--cluster", "tcp://127.0.0.1:9"
     )
     assert done.returncode == 2
     assert (
@@ -180,7 +180,11 @@ def test_what_needs_an_extra_says_which(installation, demo):
 
 def test_texts_need_an_extra_and_say_which(installation, demo):
     folder = installation.work / "texts"
-    shutil.copytree(demo[1], folder, ignore=shutil.ignore_patterns("result"))
+    shutil.copytree(
+        demo[1],
+        folder,
+        ignore=shutil.ignore_patterns("rounds", ".fairpool*", "ledger.jsonl", "latest"),
+    )
     encoder = folder / "encoder"
     encoder.mkdir()
     for name in ("model.safetensors", "tokenizer.json"):

@@ -9,7 +9,7 @@ import pytest
 
 import fairpool as fp
 from fairpool.consortium.example import write_example
-from tests.support.projects import fairpool, project, table, write
+from tests.support.projects import fairpool, project, reward_file, table, write
 
 CHARTS = {"altair", "vl_convert", "jinja2", "fairpool.report.charts"}
 HEAVY = CHARTS | {
@@ -58,7 +58,7 @@ def finished(tmp_path_factory):
     folder = project(tmp_path_factory.mktemp("finished"))
     assert fairpool("run", folder, "--quiet").returncode == 0
     write(folder / "new.csv", table(5, 7))
-    return folder / "result" / "parties" / "Party-1" / "reward.safetensors", folder / "new.csv"
+    return reward_file(folder, "Party-1"), folder / "new.csv"
 
 
 def test_importing_the_library_loads_nothing_heavy():

@@ -18,15 +18,23 @@ from fairpool.consortium.request import RunRequest
 from fairpool.errors import RewardFileError
 from fairpool.realisation import load_reward
 from tests.classes.projects import LEVELS, MODELS, parties_of, project, refusal, table
-from tests.support.projects import fairpool, finished_run, write, written_run
+from tests.support.projects import (
+    fairpool,
+    finished_run,
+    reward_file,
+    round_folder,
+    write,
+    written_run,
+)
 
 
 @pytest.mark.parametrize("kind", list(MODELS))
 def test_from_text_labels_to_probabilities(tmp_path: Path, kind: str) -> None:
     model, rewards = MODELS[kind]
     folder = project(tmp_path, model, rewards)
-    done = written_run(folder, tmp_path / "out")
-    result = json.loads((tmp_path / "out/operator/result.json").read_text())
+    done = written_run(folder)
+    out = round_folder(folder)
+    result = json.loads((out / "operator/result.json").read_text())
     for reward, due in zip(done.collaboration.models, done.collaboration.rewards, strict=True):
         assert reward.posterior.worth == pytest.approx(due, rel=1e-9)
     everyone = result["test"]["everyone"]
@@ -36,13 +44,13 @@ def test_from_text_labels_to_probabilities(tmp_path: Path, kind: str) -> None:
     confusion = np.array(result["test"]["classes"]["confusion"]["everybody's model"])
     assert 1 - confusion.trace() / 60 == pytest.approx(everyone["errors"])
     assert {one["evidence"]["verdict"] for one in result["parties"]} <= {"helps", "no evidence"}
-    page = (tmp_path / "out/operator/report.html").read_text()
+    page = (out / "operator/report.html").read_text()
     assert "Which classes are confused?" in page
     assert "predicted müde" in page
-    letter = (tmp_path / "out/parties/P1/letter.html").read_text()
+    letter = (out / "parties/P1/letter.html").read_text()
     assert "For every row you get the most probable zustand" in letter
-    reward_file = tmp_path / "out/parties/P1/reward.safetensors"
-    predicted = fairpool("predict", reward_file, "--data", tmp_path / "test.csv")
+    reward = reward_file(folder, "P1")
+    predicted = fairpool("predict", reward, "--data", tmp_path / "test.csv")
     assert predicted.returncode == 0, predicted.stderr
     rows = list(csv.DictReader(io.StringIO(predicted.stdout)))
     assert len(rows) == 60
@@ -51,13 +59,15 @@ def test_from_text_labels_to_probabilities(tmp_path: Path, kind: str) -> None:
         assert sum(p) == pytest.approx(1, abs=1e-9)
         assert row["zustand"] == LEVELS[int(np.argmax(p))]
         assert 0 <= float(row["doubt"]) <= 0.5
-    inspected = fairpool("inspect", reward_file)
+    inspected = fairpool("inspect", reward)
     assert "for each of 3 classes" in inspected.stdout
 
 
 def test_letters_say_that_noise_hides_no_class(tmp_path: Path) -> None:
-    written_run(project(tmp_path, rewards='covariance = "hidden"'), tmp_path / "out", rho=1.0)
-    letters = [path.read_text() for path in (tmp_path / "out/parties").glob("*/letter.html")]
+    written_run(project(tmp_path, rewards='covariance = "hidden"'), rho=1.0)
+    letters = [
+        path.read_text() for path in (round_folder(tmp_path) / "parties").glob("*/letter.html")
+    ]
     assert all("such a row shows its" in text for text in letters)
 
 
@@ -136,9 +146,9 @@ def test_unseen_classes_in_test_data_are_refused_and_in_predict_do_not_matter(
     write(folder / "test.csv", table(60, 99, ("gesund", "müde", "neu")))
     assert "'neu'" in refusal(folder)
     folder = project(tmp_path / "other")
-    written_run(folder, tmp_path / "out")
+    written_run(folder)
     write(tmp_path / "new.csv", table(5, 3, ("x", "y", "z")))
-    reward = tmp_path / "out/parties/P0/reward.safetensors"
+    reward = reward_file(folder, "P0")
     predicted = fairpool("predict", reward, "--data", tmp_path / "new.csv")
     assert predicted.returncode == 0, predicted.stderr
     assert len(predicted.stdout.splitlines()) == 6
@@ -155,8 +165,8 @@ def test_random_labels_are_named(tmp_path: Path) -> None:
 
 
 def test_a_recipient_updates_its_reward(tmp_path: Path) -> None:
-    written_run(project(tmp_path), tmp_path / "out")
-    reward = tmp_path / "out/parties/P2/reward.safetensors"
+    written_run(project(tmp_path))
+    reward = reward_file(tmp_path, "P2")
     more = pa.concat_tables([table(80, 2), table(40, 55)])
     write(tmp_path / "more.csv", more)
     done = fairpool("update", reward, "--data", tmp_path / "more.csv")
@@ -169,7 +179,9 @@ def test_the_demo(tmp_path: Path) -> None:
     done = fairpool("demo", "--classes", "--out", tmp_path / "demo", "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    scores = json.loads((tmp_path / "demo/result/operator/result.json").read_text())["test"]
+    scores = json.loads((round_folder(tmp_path / "demo") / "operator/result.json").read_text())[
+        "test"
+    ]
     for alone, reward in zip(scores["alone"], scores["reward"], strict=True):
         assert reward["log_loss"] < alone["log_loss"]
     assert [party["name"] for party in result["parties"]] == ["Clinic A", "Clinic B", "Clinic C"]
@@ -202,6 +214,6 @@ def test_a_file_whose_classes_do_not_fit_its_model_is_refused(tmp_path: Path) ->
     reward = done.collaboration.models[0]
     target = replace(reward.encoding.target, levels=("a", "b"))
     other = replace(reward, encoding=replace(reward.encoding, target=target))
-    other.save(tmp_path / "reward.safetensors", known_noise=True)
+    other.save(tmp_path / "reward.safetensors")
     with pytest.raises(RewardFileError, match=r"2 class\(es\) for a model of 3"):
         load_reward(tmp_path / "reward.safetensors")

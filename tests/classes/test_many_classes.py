@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.support.projects import fairpool, write, written_run
+from tests.support.projects import fairpool, round_folder, write, written_run
 
 
 def rows_of(levels: list[str], places: list[int], seed: int, each: int = 10) -> pa.Table:
@@ -38,11 +38,11 @@ def test_one_class_parties_and_a_class_of_one_party(tmp_path: Path, k: int) -> N
         f'target = {{ column = "sorte", kind = "classes", levels = [{listed}] }}\n[model]\n'
         f'kind = "sparse_gp"\ninducing_points = 5\n[test]\ndata = "test.csv"\n{parties}'
     )
-    done = written_run(tmp_path, tmp_path / "out")
+    done = written_run(tmp_path)
     assert done.collaboration.game.model.label_sets == k
     for reward, due in zip(done.collaboration.models, done.collaboration.rewards, strict=True):
         assert reward.posterior.worth == pytest.approx(due, rel=1e-9)
-    reward_file = tmp_path / "out/parties/one/reward.safetensors"
+    reward_file = round_folder(tmp_path) / "parties/one/reward.safetensors"
     predicted = fairpool("predict", reward_file, "--data", tmp_path / "test.csv")
     assert predicted.returncode == 0, predicted.stderr
     rows = list(csv.DictReader(io.StringIO(predicted.stdout)))

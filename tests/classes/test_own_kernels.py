@@ -9,7 +9,7 @@ import pytest
 import fairpool as fp
 from fairpool.realisation import load_reward
 from tests.classes.projects import LEVELS, MODELS, parties_of, project, refusal, table
-from tests.support.projects import fairpool, finished_run, write, written_run
+from tests.support.projects import fairpool, finished_run, round_folder, write, written_run
 
 OWN_KERNELS = 'levels = ["gesund", "müde", "krank"], kernels = "per_class"'
 
@@ -20,7 +20,7 @@ def test_a_kernel_for_each_class_from_the_configuration_to_the_file(
 ) -> None:
     model, rewards = MODELS[kind]
     folder = project(tmp_path, model, rewards, OWN_KERNELS)
-    done = written_run(folder, tmp_path / "out")
+    done = written_run(folder)
     learned = done.built.model
     assert not learned.shared
     with_one = finished_run(project(tmp_path / "shared", model, rewards))
@@ -37,8 +37,8 @@ def test_a_kernel_for_each_class_from_the_configuration_to_the_file(
         assert reward.posterior.worth == pytest.approx(due, rel=1e-9)
     words = "prior variance of the weights" if kind in ("blr", "network") else "kernel"
     assert all(f"{words} ({level})" in done.built.settings for level in LEVELS)
-    assert f"{words} (krank)" in (tmp_path / "out/operator/report.html").read_text()
-    reward_file = tmp_path / "out/parties/P1/reward.safetensors"
+    assert f"{words} (krank)" in (round_folder(tmp_path) / "operator/report.html").read_text()
+    reward_file = round_folder(tmp_path) / "parties/P1/reward.safetensors"
     loaded = load_reward(reward_file)
     assert not loaded.posterior.model.shared
     assert loaded.encoding.target == done.preparation.encoding.target
@@ -64,8 +64,8 @@ def test_sums_over_files_with_a_kernel_for_each_class(tmp_path: Path) -> None:
 
 
 def test_a_recipient_updates_a_reward_with_a_kernel_for_each_class(tmp_path: Path) -> None:
-    written_run(project(tmp_path, *MODELS["sparse_gp"], OWN_KERNELS), tmp_path / "out")
-    reward = tmp_path / "out/parties/P2/reward.safetensors"
+    written_run(project(tmp_path, *MODELS["sparse_gp"], OWN_KERNELS))
+    reward = round_folder(tmp_path) / "parties/P2/reward.safetensors"
     write(tmp_path / "more.csv", pa.concat_tables([table(80, 2), table(40, 55)]))
     done = fairpool("update", reward, "--data", tmp_path / "more.csv")
     assert done.returncode == 0, done.stderr

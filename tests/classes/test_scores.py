@@ -10,14 +10,14 @@ import pytest
 from fairpool.realisation import load_reward
 from fairpool.report.class_scores import ClassDetails, reliability_chart
 from tests.classes.projects import LEVELS, project, table
-from tests.support.projects import written_run
+from tests.support.projects import round_folder, written_run
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("scores")
-    written_run(project(folder), folder / "out")
-    return folder / "out"
+    written_run(project(folder))
+    return round_folder(folder)
 
 
 def counted(path: Path) -> tuple[np.ndarray, np.ndarray]:

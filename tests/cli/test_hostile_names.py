@@ -11,7 +11,14 @@ import typer
 
 from fairpool.cli.screen import Screen, screen
 from tests.support.hostile import ESCAPE, EVERYTHING, FORGED, edited_reward
-from tests.support.projects import fairpool, fairpool_process, project
+from tests.support.projects import (
+    fairpool,
+    fairpool_process,
+    is_untouched,
+    project,
+    reward_file,
+    round_folder,
+)
 from tests.support.terminals import OUR_SEQUENCES, lines_of, on_a_terminal
 
 
@@ -44,7 +51,7 @@ def test_the_name_of_a_partys_file_is_refused_and_written_out(tmp_path):
         check_that_nothing_is_obeyed(
             output, 'party "Party 0": the file name', "has a sign that cannot be shown; rename it"
         )
-    assert not (folder / "result").exists()
+    assert is_untouched(folder)
     as_json = fairpool_process("check", folder, "--json")
     assert as_json.returncode == 2
     [problem] = json.loads(as_json.stdout)["errors"]
@@ -76,7 +83,7 @@ def test_a_file_of_another_owner_cannot_forge_a_line_of_the_hashes(tmp_path):
     shutil.move(folder / "p0.csv", folder / "north" / f"a.csv\n{'0' * 64}  p1.csv")
     done = fairpool("run", folder, "--quiet")
     assert done.returncode == 2
-    assert not (folder / "result").exists()
+    assert is_untouched(folder)
 
 
 def test_the_hashes_of_names_with_a_backslash_are_those_of_sha256sum(tmp_path):
@@ -85,7 +92,7 @@ def test_the_hashes_of_names_with_a_backslash_are_those_of_sha256sum(tmp_path):
     (folder / "collaboration.toml").write_text(text.replace('"p0.csv"', '"p0*.csv"'))
     shutil.move(folder / "p0.csv", folder / "p0\\new.csv")
     assert fairpool("run", folder, "--quiet").returncode == 0
-    hashes = folder / "result" / "operator" / "inputs.sha256"
+    hashes = round_folder(folder) / "operator" / "inputs.sha256"
     assert len(hashes.read_text().splitlines()) == 4
     checked = subprocess.run(
         ["sha256sum", "--check", "--strict", hashes],
@@ -99,7 +106,7 @@ def test_the_hashes_of_names_with_a_backslash_are_those_of_sha256sum(tmp_path):
 
 
 def test_what_a_reward_file_says_is_shown_and_not_obeyed(finished, tmp_path):
-    reward = finished / "result" / "parties" / "Party-1" / "reward.safetensors"
+    reward = reward_file(finished, "Party-1")
     said = f"A{EVERYTHING}"
     hostile = edited_reward(reward, tmp_path / "hostile.safetensors", party=said)
     code, output = on_a_terminal("inspect", hostile)
@@ -116,7 +123,7 @@ def test_what_a_reward_file_says_is_shown_and_not_obeyed(finished, tmp_path):
 
 
 def test_what_a_reward_predicts_is_shown_and_not_obeyed(finished, tmp_path):
-    reward = finished / "result" / "parties" / "Party-1" / "reward.safetensors"
+    reward = reward_file(finished, "Party-1")
     said = f"y{EVERYTHING}"
     hostile = edited_reward(reward, tmp_path / "hostile.safetensors", encoding={"target": said})
     for arguments in (
@@ -129,7 +136,7 @@ def test_what_a_reward_predicts_is_shown_and_not_obeyed(finished, tmp_path):
 
 def test_blanks_cannot_push_a_text_to_the_beginning_of_a_line(finished, tmp_path):
     """Nothing but printable signs: a terminal of 80 columns breaks the line where it is full."""
-    reward = finished / "result" / "parties" / "Party-1" / "reward.safetensors"
+    reward = reward_file(finished, "Party-1")
     said = "A" + " " * 70 + "worth:            1e+09 nats of information"
     hostile = edited_reward(reward, tmp_path / "hostile.safetensors", party=said)
     _, output = on_a_terminal("inspect", hostile)
@@ -213,4 +220,4 @@ def test_signs_of_other_scripts_are_shown_as_they_are(tmp_path):
     assert done.returncode == 0, done.stderr
     for name in names:
         assert name in done.stdout
-        assert f"  {name}.csv\n" in (folder / "result/operator/inputs.sha256").read_text()
+        assert f"  {name}.csv\n" in (round_folder(folder) / "operator/inputs.sha256").read_text()

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import fairpool as fp
-from tests.support.projects import MODELS, fairpool, project, table, write
+from tests.support.projects import MODELS, fairpool, project, reward_file, table, write
 
 KINDS = [name for name in MODELS if name != "gp"]
 NEW = table(20, 77, 0.2)
@@ -18,8 +18,8 @@ def handed_out(folder, name, rewards=""):
     """A party's folder: the reward, the rows it was made from, and those with new ones."""
     model, consent = MODELS[name]
     done = project(folder / "project", model=model, rewards=f"{consent}\n{rewards}")
-    assert fairpool("run", done, "--out", folder / "out").returncode == 0
-    file = folder / "out/parties/Party-0/reward.safetensors"
+    assert fairpool("run", done).returncode == 0
+    file = reward_file(done, "Party-0")
     reward = folder / "reward.safetensors"
     reward.write_bytes(file.read_bytes())
     write(folder / "old.csv", table(40, 0))

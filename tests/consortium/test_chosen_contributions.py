@@ -13,7 +13,7 @@ from fairpool.consortium.run import run
 from fairpool.contributions import CONCEPTS, Concept
 from fairpool.contributions.contributions import exactly
 from tests.support.examples import make_parties
-from tests.support.projects import fairpool, project
+from tests.support.projects import fairpool, project, round_folder
 
 LETTERS = {
     "shapley": (
@@ -48,7 +48,7 @@ def test_from_the_file_to_the_letter(tmp_path, name):
     done = fairpool("run", folder, "--quiet", "--rho", "rational")
     assert (done.returncode, done.stderr) == (0, "")
 
-    result = json.loads((folder / "result" / "operator" / "result.json").read_text())
+    result = json.loads((round_folder(folder) / "operator" / "result.json").read_text())
     request = RunRequest(configuration=folder, rho="rational")
     game = run(request).collaboration.game
     phi = getattr(fp, name)(game)
@@ -60,8 +60,8 @@ def test_from_the_file_to_the_letter(tmp_path, name):
     assert verdicts["R4"] is True
     assert verdicts["F4"] is (True if name in ("shapley", "banzhaf") else None)
 
-    letter = page(folder / "result" / "parties" / "Party-1" / "letter.html")
-    report = page(folder / "result" / "operator" / "report.html")
+    letter = page(round_folder(folder) / "parties" / "Party-1" / "letter.html")
+    report = page(round_folder(folder) / "operator" / "report.html")
     assert LETTERS[name] in letter
     assert CONCEPTS[name].words.glossary in report
     assert f"computed from these values: {CONCEPTS[name].words.from_values}." in report
@@ -80,7 +80,7 @@ def test_more_parties_than_can_be_enumerated(tmp_path, name):
     folder = many(tmp_path, contributions=name)
     done = fairpool("run", folder, "--quiet", "--rho", "rational")
     assert done.returncode == 0, done.stderr
-    result = json.loads((folder / "result" / "operator" / "result.json").read_text())
+    result = json.loads((round_folder(folder) / "operator" / "result.json").read_text())
     naive = name in TELLS
     assert (result["evaluations"] == 0) == naive
     assert all((party["standard_error"] == 0) == naive for party in result["parties"])
@@ -89,7 +89,7 @@ def test_more_parties_than_can_be_enumerated(tmp_path, name):
     if name == "standalone":
         alone = [party["value"] for party in result["parties"]]
         assert [party["contribution"] for party in result["parties"]] == alone
-    letter = page(folder / "result" / "parties" / "Party-1" / "letter.html")
+    letter = page(round_folder(folder) / "parties" / "Party-1" / "letter.html")
     assert LETTERS[name] in letter
 
 

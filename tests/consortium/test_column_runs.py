@@ -10,7 +10,16 @@ import pytest
 
 import fairpool as fp
 from fairpool.consortium.prediction import as_csv, predict_file
-from tests.support.projects import fairpool, finished_run, prepared, project, write, written_run
+from tests.support.projects import (
+    fairpool,
+    finished_run,
+    prepared,
+    project,
+    reward_file,
+    round_folder,
+    write,
+    written_run,
+)
 
 LISTED = '{ kind = ["green", "red"] }'
 ALL_RANGES = """
@@ -99,7 +108,7 @@ def test_values_outside_are_clipped_counted_and_told(tmp_path):
     with (folder / "collaboration.toml").open("a") as file:
         file.write('[columns.z]\nrange = [1, 4]\noutside = "clip"\n')
         file.write('[columns.y]\nrange = [40, 70]\noutside = "clip"\n')
-    run = written_run(folder, folder / "result")
+    run = written_run(folder)
     survey = run.preparation.parties[0]
     lines = [*csv.DictReader((folder / "p0.csv").read_text().splitlines())]
     beyond = sum(not 1 <= float(line["z"]) <= 4 for line in lines)
@@ -109,10 +118,10 @@ def test_values_outside_are_clipped_counted_and_told(tmp_path):
     notes = {note.text for note in run.notes if note.code == "clipped values"}
     told = f'{beyond} value(s) of "z" outside 1 .. 4 are taken to be its nearer end'
     assert f'party "Party 0": {told}' in notes
-    own = (folder / "result/parties/Party-0/letter.html").read_text()
+    own = (round_folder(folder) / "parties/Party-0/letter.html").read_text()
     assert f"done to your table: {told}".replace('"', "&#34;") in own
     assert "comes from ranges that the operator declared" in own
-    other = (folder / "result/parties/Party-1/letter.html").read_text()
+    other = (round_folder(folder) / "parties/Party-1/letter.html").read_text()
     assert told.replace('"', "&#34;") not in other
 
 
@@ -188,8 +197,8 @@ def test_summing_up_and_sampling_see_the_same_imputed_rows(tmp_path):
 
 def test_letters_tell_that_somebody_lacks_values(tmp_path):
     folder = farms(tmp_path, gaps=0.2)
-    written_run(folder, folder / "result")
-    letter = (folder / "result/parties/Party-1/letter.html").read_text()
+    written_run(folder)
+    letter = (round_folder(folder) / "parties/Party-1/letter.html").read_text()
     assert "It tells that somebody lacks values of" in letter
 
 
@@ -200,9 +209,9 @@ def test_values_that_stand_for_missing_ones(tmp_path):
     rain = content["rain"].to_pylist()
     rain[:7] = [-1.0] * 7
     write(folder / "p0.csv", content.set_column(1, "rain", pa.array(rain)))
-    run = written_run(folder, folder / "result")
+    run = written_run(folder)
     assert run.preparation.parties[0].imputed["rain"] == 7
-    reward = folder / "result/parties/Party-0/reward.safetensors"
+    reward = reward_file(folder, "Party-0")
     (tmp_path / "new.csv").write_text("rain,day,soil\n-1,2016-07-18,clay\n,2016-07-18,clay\n")
     first, second = predict_file(reward, tmp_path / "new.csv").rows
     assert first == second
@@ -235,9 +244,9 @@ def test_public_data_alone_say_what_is_imputed(tmp_path):
 
 def test_predictions_of_logarithms_come_back_in_units(tmp_path):
     folder = farms(tmp_path)
-    run = written_run(folder, folder / "result")
+    run = written_run(folder)
     assert run.scores.everyone["rmse"] < 0.5
-    reward = folder / "result/parties/Party-2/reward.safetensors"
+    reward = reward_file(folder, "Party-2")
     predicted = predict_file(reward, folder / "test.csv")
     assert predicted.names == ("plot", "crop_median", "crop_mean", "lower_95", "upper_95")
     values = np.array([row[1:] for row in predicted.rows])
@@ -246,7 +255,7 @@ def test_predictions_of_logarithms_come_back_in_units(tmp_path):
     assert (mean > median).all()
     crop = farm(40, 99)["crop"].to_numpy()
     assert np.mean((lower < crop) & (crop < upper)) > 0.8
-    letter = (folder / "result/parties/Party-2/letter.html").read_text()
+    letter = (round_folder(folder) / "parties/Party-2/letter.html").read_text()
     assert "the median and the mean of what crop may be" in letter
 
 
@@ -293,8 +302,8 @@ def farm_reward(tmp_path_factory):
     sections = FARM.replace('missing = "impute"\n', "")
     sections = sections.replace('transform = "log"', 'transform = "log"\nrange = [50, 5000]', 1)
     farms(folder, sections)
-    written_run(folder, folder / "result")
-    return folder / "result/parties/Party-2/reward.safetensors"
+    written_run(folder)
+    return reward_file(folder, "Party-2")
 
 
 ODD = """plot,rain,day,soil

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fairpool.consortium.column_sections import ColumnSection, OwnColumnSection
-from fairpool.consortium.configuration import known_format
+from fairpool.consortium.configuration import DataSection, PartySection, known_format
 from fairpool.consortium.configuration_file import load_configuration
 from fairpool.consortium.example import CONFIGURATION
 from fairpool.consortium.limits import Limits
@@ -58,6 +58,8 @@ def test_the_guide_has_every_key_of_tables_and_columns():
     for section in (ReadingSection, OwnColumnSection, ColumnSection):
         for name, field in section.model_fields.items():
             assert f"\n| `{field.alias or name}` | " in guide, (section, name)
+    for name in {*PartySection.model_fields} - {*DataSection.model_fields} - {"name"}:
+        assert f"\n| `[[parties]] {name}` | " in guide, name
 
 
 def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
@@ -66,12 +68,12 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
     values = tomllib.loads(setting.sub("", CONFIGURATION))
     found = FORMAT.model_validate(values)
     given = {key for key, value in values.items() if isinstance(value, dict)}
-    sections = {"model", "public", "test", "rewards", "valuation", "limits", "reading", "columns"}
-    assert given == {"categorical", *sections}
+    sections = {"model", "public", "test", "rewards", "valuation", "limits", "retention"}
+    assert given == {"categorical", "reading", "columns", *sections}
     of_numbers = found.columns["bmi"].model_fields_set
     of_texts = found.columns["note"].model_fields_set
     assert of_numbers | of_texts == {*ColumnSection.model_fields} - {"levels"}
-    for name in ("model", "rewards", "valuation", "limits"):
+    for name in ("model", "rewards", "valuation", "limits", "retention"):
         assert getattr(found, name).model_fields_set == set(type(getattr(found, name)).model_fields)
     assert found.valuation.contributions == "shapley"
     assert found.limits == Limits()
@@ -93,8 +95,8 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
         ),
         (GOOD + '"a[b]" = 1', ["a[b]: unknown key"]),
         (
-            GOOD + "[model]\nkind = 'forest'",
-            ["model, kind: 'forest' is not allowed; give one of gp, sparse_gp, blr, network"],
+            GOOD + "[model]\nkind = 'svm'",
+            ["model, kind: 'svm' is not allowed; give one of gp, sparse_gp, fourier, blr, network"],
         ),
         (GOOD + "[model]\nkernel = 'rbf +'", ['model, kernel: kernel "rbf +": it cannot be read']),
         (GOOD + "[model]\nlearn = false", ["model: learn = false needs noise_variance"]),
@@ -112,7 +114,7 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
         (GOOD + "[rewards]\nrho = true", ["rewards, rho: True is not allowed"]),
         (
             GOOD + "[model]\nkind = 'blr'\nkernel = 'rbf'",
-            ['kernel has no meaning for kind = "blr" (only for gp, sparse_gp)'],
+            ['kernel has no meaning for kind = "blr" (only for gp, sparse_gp, fourier)'],
         ),
         (
             GOOD + '[[parties]]\nname = "A "\ndata = "b.csv"',

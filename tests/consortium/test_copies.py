@@ -6,7 +6,14 @@ import json
 import numpy as np
 import pytest
 
-from tests.support.projects import fairpool, finished_run, party_table, project, written_run
+from tests.support.projects import (
+    fairpool,
+    finished_run,
+    party_table,
+    project,
+    round_folder,
+    written_run,
+)
 from tests.support.projects import table as make_table
 from tests.support.projects import write as write_table
 
@@ -75,15 +82,15 @@ def test_the_honest_demo_is_not_suspected(demo):
     assert run.copies.near.compared == (170, 73, 111)
 
 
-def test_a_copy_with_a_shifted_column_is_noticed(demo, tmp_path):
+def test_a_copy_with_a_shifted_column_is_noticed(demo):
     copied_with_a_shift(demo)
-    run = written_run(demo, tmp_path / "result")
+    run = written_run(demo)
     [note] = copies_in(run.notes)
     assert note.code == "shared rows"
     assert '170 row(s) of "Hospital A" and 170 of "Hospital B" agree' in note.text
     assert 'in all columns but "bmi", which is 0.1 larger at "Hospital B"' in note.text
     assert f"{demo / 'hospital_a.csv'}, line 2 and {demo / 'hospital_b.csv'}, line 2" in note.text
-    result = json.loads((tmp_path / "result/operator/result.json").read_text())
+    result = json.loads((round_folder(demo) / "operator/result.json").read_text())
     [shared] = result["near_copies"]["shared"]
     assert shared["parties"] == ["Hospital A", "Hospital B"]
     assert shared["rows"] == [170, 170]
@@ -91,14 +98,14 @@ def test_a_copy_with_a_shifted_column_is_noticed(demo, tmp_path):
     assert shared["shift"] == pytest.approx(0.1)
     assert note.text in result["warnings"]
     assert "differ" not in note.text
-    report = (tmp_path / "result/operator/report.html").read_text()
+    report = (round_folder(demo) / "operator/report.html").read_text()
     assert "which is 0.1 larger at" in report
 
 
-def test_letters_tell_of_own_rows_alone(demo, tmp_path):
+def test_letters_tell_of_own_rows_alone(demo):
     copied_with_a_shift(demo)
-    written_run(demo, tmp_path / "result")
-    pages = letters(tmp_path / "result")
+    written_run(demo)
+    pages = letters(round_folder(demo))
     for name, page in pages.items():
         for other in {"Hospital A", "Hospital B", "Hospital C"} - {name.replace("-", " ")}:
             assert other not in page
@@ -107,14 +114,14 @@ def test_letters_tell_of_own_rows_alone(demo, tmp_path):
         assert "bmi" not in page
 
 
-def test_rows_ten_times_with_jitter_are_noticed(demo, tmp_path):
+def test_rows_ten_times_with_jitter_are_noticed(demo):
     ten_times_with_jitter(demo)
-    run = written_run(demo, tmp_path / "result")
+    run = written_run(demo)
     [note] = copies_in(run.notes)
     assert (note.code, note.party) == ("repeated rows", "Hospital B")
     assert '"Hospital B" has 730 row(s) that agree with others of its own to within' in note.text
     assert "in 73 groups, 10 in a typical group" in note.text
-    pages = letters(tmp_path / "result")
+    pages = letters(round_folder(demo))
     assert "730 of your rows agree with others of your own to within" in pages["Hospital-B"]
     assert "of your rows" not in pages["Hospital-A"] + pages["Hospital-C"]
 
@@ -159,9 +166,9 @@ def test_few_rows_that_others_have_are_told_the_operator_alone(tmp_path):
     times = [2**k for k in range(5)]
     repeated = [row for row, count in zip(guessed, times, strict=False) for _ in range(count)]
     write(tmp_path / "p1.csv", read(tmp_path / "p1.csv") + guessed[5:] + repeated)
-    run = written_run(folder, tmp_path / "result")
+    run = written_run(folder)
     assert '"Party 0" and "Party 1" share' in " ".join(note.text for note in run.notes)
-    pages = letters(tmp_path / "result")
+    pages = letters(round_folder(folder))
     assert all("other parties have" not in page for page in pages.values())
     assert "of your rows" not in pages["Party-0"] + pages["Party-2"]
     # What Party 1 is told is about rows of its own that are there twice: that it knows.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.support.farm import COPIED, ROWS, write_clean_farm, write_farm
-from tests.support.projects import fairpool, written_run
+from tests.support.projects import fairpool, reward_file, round_folder, written_run
 
 FARMS = ("Ash", "Elm", "Fir", "Oak", "Yew")
 
@@ -49,8 +49,8 @@ def messy(tmp_path_factory):
         'columns.temp_c.from = "fahrenheit"',
     )
     checked = fairpool("check", folder, "--json")
-    run = written_run(folder, folder.parent / "result", rho=0.5)
-    return folder.parent, unanswered, checked, run
+    run = written_run(folder, rho=0.5)
+    return folder, unanswered, checked, run
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def clean(tmp_path_factory):
     folder = write_clean_farm(tmp_path_factory.mktemp("clean"))
     parties = [f'[[parties]]\nname = "{name}"\ndata = "{name}.csv"\n' for name in FARMS]
     (folder / "collaboration.toml").write_text("\n".join([CLEAN, *parties]))
-    return written_run(folder, folder / "result", rho=0.5)
+    return written_run(folder, rho=0.5)
 
 
 def test_check_asks_before_it_is_answered(messy):
@@ -104,7 +104,7 @@ def words_of(page):
 def test_each_letter_says_what_was_done_to_its_own_table_alone(messy):
     letters = {}
     for name in FARMS:
-        letters[name] = words_of(messy[0] / "result" / "parties" / name / "letter.html")
+        letters[name] = words_of(round_folder(messy[0]) / "parties" / name / "letter.html")
     assert (
         'done to your table: the column "Niederschlag" was taken as "rain_mm"; "rain_mm" was'
         ' converted from inch to mm; "temp_c" was converted from fahrenheit to celsius; 2 missing'
@@ -118,12 +118,12 @@ def test_each_letter_says_what_was_done_to_its_own_table_alone(messy):
 
 
 def test_the_report_says_it_of_everybody(messy):
-    report = words_of(messy[0] / "result" / "operator" / "report.html")
+    report = words_of(round_folder(messy[0]) / "operator" / "report.html")
     section = report[report.index("What was done to the tables") :]
     assert "Ash 72 0 7 0 0" in section
     assert "Fir 50 0 2 0 2" in section
     assert 'Fir: the column "Niederschlag" was taken as "rain_mm"' in section
-    result = json.loads((messy[0] / "result" / "operator" / "result.json").read_text())
+    result = json.loads((round_folder(messy[0]) / "operator" / "result.json").read_text())
     fir = result["parties"][2]["table"]
     assert fir == {
         "rows_read": 50,
@@ -136,8 +136,8 @@ def test_the_report_says_it_of_everybody(messy):
 
 def test_a_farm_predicts_its_own_kind_of_table(messy):
     folder = messy[0]
-    reward = folder / "result" / "parties" / "Fir" / "reward.safetensors"
-    out = folder / "predictions.csv"
-    done = fairpool("predict", reward, "--data", folder / "tables" / "Fir.csv", "--out", out)
+    reward = reward_file(folder, "Fir")
+    out = folder.parent / "predictions.csv"
+    done = fairpool("predict", reward, "--data", folder / "Fir.csv", "--out", out)
     assert done.returncode == 0, done.stderr
     assert out.read_text().startswith("plot_id,")

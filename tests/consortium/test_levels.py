@@ -14,6 +14,7 @@ from tests.support.projects import (
     finished_run,
     prepared,
     project,
+    round_folder,
     table,
     write,
 )
@@ -49,7 +50,7 @@ def handed_out(folder):
     """Party 0's reward, and both letters as text."""
     done = fairpool("run", folder, "--rho", "0.5", "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
-    parties = folder / "result" / "parties"
+    parties = round_folder(folder) / "parties"
     letters = []
     for i in range(2):
         letter = html.unescape((parties / f"Party-{i}" / "letter.html").read_text())
@@ -98,7 +99,7 @@ def test_learned_levels_tell_a_party_that_has_many_which_of_them_another_has(tmp
             " and you learn the same of its rows" in said
         )
     assert "only here" not in attackers
-    result = (tmp_path / "result" / "operator" / "report.html").read_text()
+    result = (round_folder(tmp_path) / "operator" / "report.html").read_text()
     assert "its levels are learned from the parties" in html.unescape(result)
 
 
@@ -110,7 +111,9 @@ def test_of_more_parties_a_letter_names_its_readers_levels_alone(tmp_path):
     done = fairpool("run", folder, "--rho", "0.3", "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
     for i, yours in enumerate(('"b", "c"', '"b", "c", "d"', '"c", "d"')):
-        letter = html.unescape((folder / f"result/parties/Party-{i}/letter.html").read_text())
+        letter = html.unescape(
+            (round_folder(folder) / f"parties/Party-{i}/letter.html").read_text()
+        )
         assert (
             'All files list the levels of "kind" that at least two parties have; yours among them:'
             f" {yours}. By them a party learns which of its own levels some other party has"

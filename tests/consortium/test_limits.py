@@ -16,7 +16,7 @@ from fairpool.consortium.limits import Limits
 from fairpool.consortium.survey_problems import survey_problems
 from fairpool.consortium.tables import Source
 from fairpool.errors import ConfigurationError, DataError
-from tests.support.projects import fairpool, prepared, project, table, write
+from tests.support.projects import fairpool, is_untouched, prepared, project, table, write
 
 
 def limited(folder, **limits):
@@ -34,7 +34,7 @@ def refused(folder):
     done = fairpool("run", folder)
     assert done.returncode == 2
     assert [f"error: {problem}" for problem in caught.value.problems] == done.stderr.splitlines()
-    assert not (folder / "result").exists()
+    assert is_untouched(folder)
     return [problem.replace(f"{folder}/", "") for problem in caught.value.problems]
 
 

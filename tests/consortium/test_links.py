@@ -7,7 +7,15 @@ import pytest
 
 from fairpool.consortium.tables import Source
 from fairpool.errors import DataError
-from tests.support.projects import fairpool, prepared, project, table, write
+from tests.support.projects import (
+    fairpool,
+    is_untouched,
+    prepared,
+    project,
+    reward_file,
+    table,
+    write,
+)
 
 
 def project_of_folders(folder):
@@ -31,7 +39,7 @@ def check_that_it_is_refused(folder, *texts):
         assert len(errors) == 1
         for text in texts:
             assert text in errors[0]
-    assert not (folder / "result").exists()
+    assert is_untouched(folder)
 
 
 def test_a_link_out_of_the_projects_folder_is_refused(tmp_path):
@@ -99,7 +107,7 @@ def test_a_party_that_predicts_may_link_to_its_data(tmp_path):
     folder = project_of_folders(tmp_path / "p")
     (folder / "link.csv").symlink_to(tmp_path / "secret" / "patients.csv")
     assert fairpool("run", folder, "--quiet").returncode == 0
-    reward = folder / "result" / "parties" / "Party-0" / "reward.safetensors"
+    reward = reward_file(folder, "Party-0")
     done = fairpool("predict", reward, "--data", "link.csv", cwd=folder)
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 51)
 

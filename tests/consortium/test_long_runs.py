@@ -14,7 +14,7 @@ from fairpool.cli.screen import screen
 from fairpool.compute.checkpoint import Checkpoint
 from fairpool.compute.workers import Workers
 from tests.support.die_before import run_and_die
-from tests.support.projects import COMMAND, fairpool, finished_run, project
+from tests.support.projects import COMMAND, fairpool, finished_run, is_untouched, project
 
 MANY = 'kind = "gp"\nkernel = "rbf"\nlearn = false\nnoise_variance = 0.1'
 
@@ -36,7 +36,7 @@ def check_that_it_stopped(folder, sign, code, errors):
         assert "Traceback" not in errors
     else:
         assert code == -sign
-    assert not (folder / "result").exists()
+    assert is_untouched(folder)
     return len(list((folder / ".fairpool-checkpoint").rglob("*.npy")))
 
 
@@ -162,7 +162,7 @@ def test_too_few_evaluations_are_refused_with_the_fewest(tmp_path):
             "collaboration.toml: valuation, evaluations: 40 are too few for 20 parties; give at"
             " least " in done.stderr
         )
-    assert not (folder / "result").exists()
+    assert is_untouched(folder)
 
 
 def test_values_that_cannot_be_kept_are_told_to_the_operator(tmp_path):

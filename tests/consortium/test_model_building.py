@@ -7,7 +7,7 @@ from sklearn.datasets import make_friedman1
 
 from fairpool.consortium.output import NO_OPTIMUM
 from fairpool.models import descent
-from tests.support.projects import finished_run, project, write, written_run
+from tests.support.projects import finished_run, project, round_folder, write, written_run
 
 
 def friedman(folder, seed):
@@ -39,12 +39,12 @@ def test_hyperparameters_of_friedmans_function_are_learned(tmp_path, seed):
 
 
 def test_report_and_letters_say_so_where_no_optimum_was_reached(tmp_path, monkeypatch):
-    folder = project(tmp_path, model='kind = "sparse_gp"\ninducing_points = 12')
     sentence = NO_OPTIMUM.replace("'", "&#39;")
     for most_steps, reached in ((descent.MOST_STEPS, True), (2, False)):
         monkeypatch.setattr(descent, "MOST_STEPS", most_steps)
-        out = tmp_path / f"result-{most_steps}"
-        run = written_run(folder, out)
+        folder = tmp_path / str(most_steps)
+        run = written_run(project(folder, model='kind = "sparse_gp"\ninducing_points = 12'))
+        out = round_folder(folder)
         assert run.built.optimum_reached == reached
         result = json.loads((out / "operator" / "result.json").read_text())
         assert result["model"]["optimum_reached"] == reached

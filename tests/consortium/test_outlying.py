@@ -9,8 +9,10 @@ from tests.support.projects import (
     MODELS,
     fairpool,
     finished_run,
+    is_untouched,
     prepared,
     project,
+    round_folder,
     table,
     write,
 )
@@ -39,7 +41,7 @@ def test_the_run_stops_and_names_party_file_and_line(tmp_path, kind, suffix):
     assert f'party "Party 1", {folder / f"p1{suffix}"}, {place}' in done.stderr
     assert "its label is so far from all others" in done.stderr
     assert "correct or clip the label, leave the row out" in done.stderr
-    assert not (folder / "result").exists()
+    assert is_untouched(folder)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -59,8 +61,8 @@ def test_a_label_that_stands_out_less_is_told_to_the_operator_alone(tmp_path):
     assert f'{folder / "p1.csv"}, line 26: this row of "Party 1" makes up' in note.text
     done = fairpool("run", folder)
     assert done.returncode == 0, done.stderr
-    assert "line 26" in (folder / "result/operator/result.json").read_text()
-    for letter in (folder / "result/parties").glob("*/letter.html"):
+    assert "line 26" in (round_folder(folder) / "operator/result.json").read_text()
+    for letter in (round_folder(folder) / "parties").glob("*/letter.html"):
         assert "line 26" not in letter.read_text()
 
 

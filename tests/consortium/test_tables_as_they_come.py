@@ -30,7 +30,15 @@ from fairpool.realisation.reward_file import reward_bytes
 from fairpool.tables.delivery import Delivery, OwnColumn
 from fairpool.tables.dialect import Dialect
 from tests.support.dialects import packed, saved, text_file, workbook
-from tests.support.projects import fairpool, finished_run, prepared, sha256, table, written_run
+from tests.support.projects import (
+    fairpool,
+    finished_run,
+    prepared,
+    round_folder,
+    sha256,
+    table,
+    written_run,
+)
 
 PLAIN = {
     "rain": [540.25, None, -1234567.5, 0.0],
@@ -359,8 +367,8 @@ def test_messy_tables_give_the_rewards_of_clean_ones(tmp_path):
 
 def test_a_party_predicts_a_table_as_it_delivered_its_own(tmp_path):
     folder = messy_farm(tmp_path / "p")
-    run = written_run(folder, folder / "result")
-    parties = folder / "result" / "parties"
+    run = written_run(folder)
+    parties = round_folder(folder) / "parties"
     rows = table(7, 50).to_pydict()
     agreed = tmp_path / "agreed.csv"
     agreed.write_bytes(text_file({name: rows[name] for name in ("x", "z", "kind")}))
@@ -395,7 +403,7 @@ def test_a_party_predicts_a_table_as_it_delivered_its_own(tmp_path):
 def test_a_reward_for_plain_tables_says_nothing_of_how_they_come(tmp_path):
     run = finished_run(plain_farm(tmp_path / "p"))
     reward = run.collaboration.models[0]
-    content = reward_bytes(reward, share_inputs=False, known_noise=True)
+    content = reward_bytes(reward, share_inputs=False)
     assert b"delivery" not in content
     assert b"is_date" not in content
 
@@ -858,8 +866,8 @@ def test_a_text_that_stands_in_every_cell_is_refused(tmp_path):
 def test_what_a_reward_file_says_of_tables_is_checked(tmp_path):
     run = finished_run(messy_farm(tmp_path / "p"))
     reward = run.collaboration.models[0]
-    good = reward_bytes(reward, share_inputs=False, known_noise=True)
-    assert good == reward_bytes(reward, share_inputs=False, known_noise=True)
+    good = reward_bytes(reward, share_inputs=False)
+    assert good == reward_bytes(reward, share_inputs=False)
     bad = [
         Delivery(dialect=Dialect(separator="\n")),
         Delivery(dialect=Dialect(encoding="idna")),
@@ -872,9 +880,7 @@ def test_what_a_reward_file_says_of_tables_is_checked(tmp_path):
         Delivery(columns=(OwnColumn(name="x", named="a"), OwnColumn(name="x", named="b"))),
     ]
     for delivery in bad:
-        content = reward_bytes(
-            replace(reward, delivery=delivery), share_inputs=False, known_noise=True
-        )
+        content = reward_bytes(replace(reward, delivery=delivery), share_inputs=False)
         (tmp_path / "bad.safetensors").write_bytes(content)
         with pytest.raises(fp.errors.RewardFileError, match="not a usable reward file"):
             fp.load_reward(tmp_path / "bad.safetensors")

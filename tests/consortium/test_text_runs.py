@@ -19,9 +19,17 @@ from fairpool.encoders import read_folder
 from fairpool.encoding import TableEncoding
 from fairpool.errors import EncoderError
 from tests.support.encoders import MAKERS, noted, notes, static_encoder
-from tests.support.projects import MODELS, fairpool, finished_run, prepared, written_run
+from tests.support.projects import (
+    MODELS,
+    fairpool,
+    finished_run,
+    known_secret,
+    prepared,
+    round_folder,
+    written_run,
+)
 
-REWARD = "result/parties/Party-1/reward.safetensors"
+REWARD = "rounds/0001/parties/Party-1/reward.safetensors"
 
 
 def errors_of(*arguments):
@@ -43,7 +51,7 @@ def test_a_text_goes_from_the_configuration_to_prediction(tmp_path, encoder):
     sha256 = read_folder(folder / "encoders/mini").sha256
     needed = f'the encoder "mini" with sha256 {sha256}'
     assert inspected["encoders"] == f'"note" by {needed}, 8 number(s) each'
-    letter = (folder / "result/parties/Party-1/letter.html").read_text()
+    letter = (round_folder(folder) / "parties/Party-1/letter.html").read_text()
     assert sha256 in letter
     (tmp_path / "new.csv").write_text(
         'x,note\n0,"good 😀 splendid"\n0,"Schlecht, ÜBEL awful"\n0,""\n0," \n "\n'
@@ -60,7 +68,7 @@ def test_a_text_goes_from_the_configuration_to_prediction(tmp_path, encoder):
 @pytest.mark.parametrize("kind", MODELS)
 def test_every_kind_of_model_reads_texts(tmp_path, kind):
     model, rewards = MODELS[kind]
-    run = written_run(noted(tmp_path, model=model, rewards=rewards), tmp_path / "result")
+    run = written_run(noted(tmp_path, model=model, rewards=rewards))
     table = notes(20, 7).drop_columns(["y"])
     expected = run.collaboration.models[1].predict_table(table)
     loaded = fp.load_reward(tmp_path / REWARD)
@@ -142,7 +150,7 @@ def test_a_text_without_an_encoder_is_still_no_input(tmp_path):
 
 def test_a_party_needs_the_encoder_that_was_agreed_on(tmp_path):
     folder = noted(tmp_path / "p")
-    written_run(folder, folder / "result")
+    written_run(folder)
     sha256 = read_folder(folder / "encoders/mini").sha256
     mine = tmp_path / "mine"
     mine.mkdir()
@@ -165,7 +173,7 @@ def test_a_party_needs_the_encoder_that_was_agreed_on(tmp_path):
 
 def test_more_rows_of_ones_own_are_added_with_the_encoder(tmp_path):
     folder = noted(tmp_path)
-    written_run(folder, folder / "result")
+    written_run(folder)
     data = folder / "more.csv"
     pa.csv.write_csv(pa.concat_tables([notes(60, 1), notes(30, 5)]), data)
     done = fairpool("update", folder / REWARD, "--data", data, "--encoders", folder, "--json")
@@ -177,7 +185,7 @@ def test_more_rows_of_ones_own_are_added_with_the_encoder(tmp_path):
 
 def test_the_file_holds_the_hash_and_no_weights(tmp_path):
     folder = noted(tmp_path)
-    run = written_run(folder, folder / "result")
+    run = written_run(folder)
     content = (folder / REWARD).read_bytes()
     assert read_folder(folder / "encoders/mini").sha256.encode() in content
     assert str(tmp_path).encode() not in content
@@ -194,8 +202,8 @@ def test_a_text_is_one_thing_to_guess_however_many_numbers_it_becomes(tmp_path):
     assert 'party "Party 1" has 12 distinct row(s), and needs 20:' in error
     assert "a model of 10 weights on 2 inputs" in error
     pa.csv.write_csv(notes(60, 1), folder / "p1.csv")
-    written_run(folder, folder / "result")
-    letter = (folder / "result/parties/Party-1/letter.html").read_text()
+    written_run(folder)
+    letter = (round_folder(folder) / "parties/Party-1/letter.html").read_text()
     assert "With fewer than 20 distinct rows and 2 models together" in letter
 
 
@@ -277,6 +285,8 @@ def test_batches_and_workers_give_the_same_numbers(tmp_path, monkeypatch, encode
 
 def test_jobs_make_no_difference(tmp_path):
     folder = noted(tmp_path)
+    (folder / ".fairpool").mkdir()
+    known_secret().write(folder / ".fairpool" / "secret.key")
     results = []
     for jobs in (1, 2):
         done = fairpool("run", folder, "--jobs", jobs, "--out", folder / f"out{jobs}", "--json")
@@ -287,7 +297,7 @@ def test_jobs_make_no_difference(tmp_path):
 
 def test_predictions_in_batches_are_those_of_the_whole_table(tmp_path, monkeypatch):
     folder = noted(tmp_path)
-    written_run(folder, folder / "result")
+    written_run(folder)
     whole = predict_file(folder / REWARD, folder / "test.csv", encoders=folder)
     monkeypatch.setattr(reading, "BATCH_ROWS", 7)
     parts = predict_file(folder / REWARD, folder / "test.csv", encoders=folder)
@@ -307,7 +317,7 @@ def test_made_up_rows_have_words_of_the_encoder(tmp_path):
 
 
 def _reward(folder):
-    written_run(folder, folder / "result")
+    written_run(folder)
     return folder / REWARD
 
 

@@ -7,11 +7,10 @@ import pytest
 
 from fairpool.audit.evidence_notes import HARMS
 from fairpool.consortium.learning import FEWEST_LEARNED_FROM, learn
-from fairpool.consortium.output import render
 from tests.support.cheating import NAME, nine_far_rows, project, read
 from tests.support.collaborations import SHAPES
 from tests.support.collaborations import honest as honest_rows
-from tests.support.projects import fairpool, finished_run, prepared
+from tests.support.projects import fairpool, finished_run, is_untouched, prepared, rendered
 from tests.support.red_team import loud_noise, many_loose_copies
 
 LABELS = [
@@ -123,11 +122,11 @@ def test_where_labels_cannot_be_compared_what_was_agreed_cannot_be_kept(tmp_path
     done = fairpool("run", folder)
     assert done.returncode == 2
     assert "cannot be compared" in " ".join(done.stderr.split())
-    assert not (folder / "result").exists()
+    assert is_untouched(folder)
 
 
 def test_an_accused_party_is_told_and_nobody_else_is(reversed_labels):
-    files = render(finished_run(reversed_labels), known_noise=True)
+    files = rendered(finished_run(reversed_labels))
     accused = files["parties/Hospital-B/letter.html"].decode()
     assert "Your labels do not agree with what the other parties' data predict" in accused
     assert "tell the operator" in accused
@@ -156,7 +155,7 @@ def test_a_discount_leaves_a_liar_with_what_it_has_alone(tmp_path):
     assert after.rewards[1] == pytest.approx(after.game.alone[1])
     assert before.rewards[1] > before.game.alone[1]
     assert after.models[1].value == pytest.approx(after.rewards[1])
-    letter = render(less, known_noise=True)["parties/Hospital-B/letter.html"].decode()
+    letter = rendered(less)["parties/Hospital-B/letter.html"].decode()
     assert "you receive about 0%" in letter
     # What another rho would give is discounted, too.
     np.testing.assert_allclose(after.rewards_at(after.rho), after.rewards)
@@ -170,7 +169,7 @@ def test_the_verdicts_are_about_discounted_rewards_as_they_are(tmp_path):
     run = finished_run(project(tmp_path / "p", cheat, 'on_harm = "discount"'))
     result = run.collaboration
     assert result.contributions.values.argmax() == 1
-    letter = render(run, known_noise=True)["parties/Hospital-B/letter.html"].decode()
+    letter = rendered(run)["parties/Hospital-B/letter.html"].decode()
     assert "You receive the best model" not in letter
     holds = {verdict.condition: verdict.holds for verdict in result.incentives}
     assert [holds[condition] for condition in ("F1", "F2", "F3", "R4")] == [True] * 4
@@ -193,7 +192,7 @@ def test_a_liar_can_be_left_out_and_everything_is_as_without_it(tmp_path):
     np.testing.assert_allclose(
         run.collaboration.game.values(), without.collaboration.game.values(), rtol=1e-12
     )
-    files = render(run, known_noise=True)
+    files = rendered(run)
     assert "parties/Hospital-B/reward.safetensors" not in files
     letter = files["parties/Hospital-B/letter.html"].decode()
     assert "Your data were left out of this run" in letter
@@ -220,7 +219,7 @@ def test_a_run_can_stop_before_anything_is_released(tmp_path):
     assert done.returncode == 2
     assert 'the labels of "Hospital B" do not agree' in done.stderr.replace("\n", " ")
     assert "on_harm" in done.stderr
-    assert not (folder / "result").exists()
+    assert is_untouched(folder)
 
 
 def test_the_chance_of_a_false_alarm_may_be_small(tmp_path):

@@ -8,15 +8,15 @@ from selenium.webdriver.support.ui import WebDriverWait
 import fairpool as fp
 from fairpool.consortium.example import write_example
 from tests.support.browser import chromium, console, open_page, requests
-from tests.support.projects import written_run
+from tests.support.projects import round_folder, written_run
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
     write_example(folder)
-    run = written_run(folder, folder / "result")
-    return folder / "result", run.collaboration
+    run = written_run(folder)
+    return round_folder(folder), run.collaboration
 
 
 @pytest.fixture(scope="module")

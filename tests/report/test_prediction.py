@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from fairpool.audit import AgainstAlone, Comparison, PairedDifference, Uncheckable
-from fairpool.consortium.output import render, result_of
+from fairpool.consortium.output import result_of
 from fairpool.consortium.scrutiny import worse_notes
 from fairpool.report.prediction import PredictionWords, as_json, signed, uncheckable_as_json
-from tests.support.projects import finished_run, project
+from tests.support.projects import finished_run, project, rendered
 
 WORDS = PredictionWords()
 
@@ -89,7 +89,7 @@ def test_the_operator_is_warned_of_worse_predictions_beyond_chance():
 
 
 def test_result_and_report_have_everybodys(run):
-    files = render(run, known_noise=True)
+    files = rendered(run)
     result = json.loads(files["operator/result.json"])
     assert result == json.loads(json.dumps(result_of(run)))
     report = files["operator/report.html"].decode()
@@ -108,7 +108,7 @@ def test_a_letter_tells_its_own_comparison_and_no_places(run):
         Uncheckable(rows=1717 + i, added=3.25, from_them=3.25 * share)
         for i, share in enumerate((0.4567, 0.3, 0.2))
     )
-    files = render(replace(run, uncheckable=uncheckable), known_noise=True)
+    files = rendered(replace(run, uncheckable=uncheckable))
     letter = files["parties/Party-0/letter.html"].decode()
     own, *others = run.against_alone
     for sentence in WORDS.sentences(own):

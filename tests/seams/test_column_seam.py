@@ -11,7 +11,7 @@ import pytest
 import fairpool as fp
 from fairpool.columns import COLUMNS, ColumnKind, Rules
 from fairpool.columns.rules import as_numbers
-from tests.support.projects import fairpool, project, write
+from tests.support.projects import fairpool, project, reward_file, write
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def test_a_new_kind_of_column_goes_from_the_configuration_to_prediction(tmp_path
     result = json.loads(run.stdout)
     # A line through degrees could not do that: north is at 0, and at 360.
     assert result["test"]["everyone"]["rmse"] < 0.3
-    reward = folder / "result/parties/Party-0/reward.safetensors"
+    reward = reward_file(folder, "Party-0")
     assert fp.load_reward(reward).encoding.features == ("wind (sin)", "wind (cos)", "x")
     (tmp_path / "new.csv").write_text("wind,x\n0,0\n360,0\n,0\n")
     predicted = fairpool("predict", reward, "--data", tmp_path / "new.csv")

@@ -14,7 +14,7 @@ import fairpool as fp
 from fairpool.contributions import CONCEPTS, Concept, Words
 from fairpool.contributions.contributions import exactly
 from tests.support.examples import MODELS, make_parties
-from tests.support.projects import fairpool, project
+from tests.support.projects import fairpool, project, round_folder
 
 # ------------------------------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ def test_a_new_concept_goes_from_the_configuration_to_the_letter(tmp_path, by_ro
     done = fairpool("run", folder, "--quiet", "--rho", "0.2")
     assert (done.returncode, done.stderr) == (0, "")
 
-    result = json.loads((folder / "result" / "operator" / "result.json").read_text())
+    result = json.loads((round_folder(folder) / "operator" / "result.json").read_text())
     contributions = [party["contribution"] for party in result["parties"]]
     assert contributions == pytest.approx(result["total"] * np.array([40, 25, 30]) / 95)
     rewards = [party["reward"] for party in result["parties"]]
@@ -67,11 +67,11 @@ def test_a_new_concept_goes_from_the_configuration_to_the_letter(tmp_path, by_ro
     assert verdicts["rho-Shapley fair"] is True  # rewards do follow the contributions
     assert verdicts["R4"] is True  # what can be computed is decided as ever
 
-    letter = page(folder / "result" / "parties" / "Party-1" / "letter.html")
+    letter = page(round_folder(folder) / "parties" / "Party-1" / "letter.html")
     said = "your share of all rows, of what all data are worth, 62% of the largest contribution."
     assert said in letter
     assert "Shapley" not in letter
-    report = page(folder / "result" / "operator" / "report.html")
+    report = page(round_folder(folder) / "operator" / "report.html")
     assert "computed from these values: a share of the last, by numbers of rows." in report
     assert (
         "A party's share of all rows, of the value of all data. Contributions sum to the value of"

@@ -12,7 +12,7 @@ from fairpool.realisation.level import goals_of, level_at_end, level_between
 from fairpool.realisation.mechanism import Explained
 from fairpool.stored import number
 from tests.support.examples import MODELS, P, make_parties
-from tests.support.projects import fairpool, project
+from tests.support.projects import fairpool, project, round_folder
 
 
 class Tempering:
@@ -164,12 +164,12 @@ def test_a_new_mechanism_goes_from_the_configuration_to_the_letter(tmp_path, mon
     tempered = next(p for p in result["parties"] if 0 < p["temper"] < 1)
     assert "eta" not in tempered
     assert tempered["realised"] == pytest.approx(tempered["reward"], rel=1e-9)
-    own = folder / "result" / tempered["folder"]
+    own = round_folder(folder) / tempered["folder"]
     letter = (own / "letter.html").read_text()
     assert f"The others' values of y count for {tempered['temper']:.0%}." in letter
     assert "The noise is drawn anew" not in letter
     assert "sums over all rows, in which the other parties count for less." in letter
-    report = (folder / "result" / "operator" / "report.html").read_text()
+    report = (round_folder(folder) / "operator" / "report.html").read_text()
     assert '<th class="n">tempered to</th>' in report
     assert f"{tempered['temper']:.1%}" in report
     assert "<dt>tempered to</dt>" in report

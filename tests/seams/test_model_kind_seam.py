@@ -13,7 +13,7 @@ from fairpool.model_kinds import KINDS, Disclosure, Stored, kind_of
 from fairpool.model_kinds.weights import WeightKind, decode_weights, encode_weights
 from fairpool.models import WeightModel
 from fairpool.models.hyperparameters import Learned
-from tests.support.projects import fairpool, project
+from tests.support.projects import fairpool, project, round_folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ def test_a_new_kind_goes_from_the_configuration_to_letter_and_prediction(tmp_pat
     result = json.loads(run.stdout)
     assert result["model"]["prior deviation"] == "2.5"
     assert result["parties"][0]["value"] > 0
-    own = folder / "result" / result["parties"][1]["folder"]
+    own = round_folder(folder) / result["parties"][1]["folder"]
     letter = (own / "letter.html").read_text()
     assert (
         "Its scaling, hyperparameters and spread were learned from all parties&#39; rows" in letter

@@ -20,7 +20,7 @@ from fairpool.keys import Key
 from fairpool.report.scores import score_models
 from fairpool.targets import TARGETS, Measure, NumberLabels, NumberTarget, TargetKind
 from fairpool.targets.target import ComparisonNames
-from tests.support.projects import fairpool, finished_run, project, table
+from tests.support.projects import fairpool, finished_run, project, round_folder, table
 from tests.support.projects import write as write_table
 
 
@@ -186,11 +186,11 @@ def test_a_new_target_goes_from_the_configuration_to_letter_and_prediction(
     assert result["model"]["noise"].endswith(" answers squared")
     assert result["parties"][0]["value"] > 0
     assert result["test"]["everyone"]["errors"] < 0.2
-    report = (folder / "result/operator/report.html").read_text()
+    report = (round_folder(folder) / "operator/report.html").read_text()
     assert "wrong answers" in report
     assert "The share of test rows that are answered wrongly." in report
     least = min(result["parties"], key=lambda party: party["reward"])
-    own = folder / "result" / least["folder"]
+    own = round_folder(folder) / least["folder"]
     letter = (own / "letter.html").read_text()
     assert "For every row you get ja or nein, and how likely it is." in letter
     assert "with noise on their labels (softer answers by " in letter

@@ -5,15 +5,17 @@
 
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from fairpool.consortium.example import write_example
 from fairpool.consortium.learning import learn
+from fairpool.consortium.rounds.context import nobody
 from fairpool.consortium.scrutiny import scrutinise
 from fairpool.consortium.valuation import value
-from tests.support.projects import prepared
+from tests.support.projects import known_secret, prepared
 
 DRAWS = 40
 
@@ -23,7 +25,14 @@ def compared(draws=DRAWS):
     with tempfile.TemporaryDirectory() as folder:
         write_example(Path(folder) / "p")
         learning = learn(prepared(Path(folder) / "p"))
-        return [scrutinise(value(learning, rng=seed)).against_alone for seed in range(draws)]
+        return [_with_secret(learning, seed).against_alone for seed in range(draws)]
+
+
+def _with_secret(learning, seed):
+    """The run of a collaboration whose secret, and so its noise, is made of a seed."""
+    preparation = learning.preparation
+    context = replace(nobody(preparation.folder), secret=known_secret(seed))
+    return scrutinise(value(replace(learning, preparation=replace(preparation, context=context))))
 
 
 def main():

@@ -3,7 +3,8 @@
 Run as a program, `python -m tests.support.kill_points FOLDER BEFORE... -- ARGUMENT...`: a fork must
 not inherit the test runner's threads. For every folder BEFORE, FOLDER is made to hold what that
 holds, a child is forked that kills itself before its first change, then one for the second change,
-until one gets through. What each leaves in FOLDER is one line of JSON.
+until one gets through. What each leaves in FOLDER, and what the next run makes of that before it
+begins its own work, is one line of JSON.
 """
 
 import hashlib
@@ -16,21 +17,28 @@ from itertools import count
 from pathlib import Path
 
 from fairpool.consortium import run as whole_run
+from fairpool.consortium.rounds.context import LEDGER_FILE, MAC, SECRET_FILE, STATE_FOLDER
+from fairpool.consortium.rounds.releasing import settle
+from fairpool.keyed_noise.secret import Secret
+from fairpool.ledger import verify
 from fairpool.report import letter, report
 from tests.support.pictures import without_pictures
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-CHANGES = ("os.mkdir", "os.chmod", "os.rename", "os.remove", "os.rmdir")
+CHANGES = ("os.mkdir", "os.chmod", "os.link", "os.rename", "os.remove", "os.rmdir")
 
 
 def change(event, values):
     """The change of the disk that Python is about to make, such as "open result.json"; or None."""
-    if event == "ctypes.dlsym" and values[1] == "renameat2":
-        return "exchange"  # looked up just before it is done, which is not told
     if event == "open":
         path, _, flags = values
         return f"open {Path(path).name}" if isinstance(path, str) and flags & WRITES else None
-    return f"{event} {Path(os.fsdecode(values[0])).name}" if event in CHANGES else None
+    if event not in CHANGES:
+        return None
+    path = Path(os.fsdecode(values[0]))
+    if event == "os.remove" and not path.is_symlink() and not path.exists():
+        return None  # whoever asks for that does not mind, and nothing changes
+    return f"{event} {path.name}"
 
 
 def run(entry, arguments):
@@ -86,16 +94,15 @@ def content(folder):
     }
 
 
-def once(module, name, which):
-    """Remember what a function gave.
+def once(module, name, which, given):
+    """Remember in `given` what a function gave.
 
-    It takes longer than all that is done between two changes to the disk; and every run's noise is
-    another.
+    It takes longer than all that is done between two changes to the disk.
     """
-    function, given = getattr(module, name), {}
+    function = getattr(module, name)
 
     def remembered(*arguments):
-        key = which(*arguments)
+        key = name, which(*arguments)
         if key not in given:
             given[key] = function(*arguments)
         return given[key]
@@ -103,26 +110,53 @@ def once(module, name, which):
     setattr(module, name, remembered)
 
 
+def reset(folder, before):
+    """Make a folder hold what another one holds."""
+    shutil.rmtree(folder)
+    shutil.copytree(before, folder)
+
+
+def settled(folder):
+    """What the next run finds once it has put things right: files, and what the ledger tells."""
+    settle(folder)
+    records = []
+    secret = folder / STATE_FOLDER / SECRET_FILE
+    ledger = folder / LEDGER_FILE
+    if ledger.exists():
+        verified = verify(ledger, Secret.read(secret).subkey(MAC))
+        if not verified.ok:
+            raise RuntimeError(f"the ledger is damaged: {verified.problems}")
+        records = verified.records
+    released = {}
+    for record in records:
+        if record.kind == "release":
+            place = record.body["folder"]
+            files = record.body["files"].items()
+            released[place] = {f"{place}/{path}": digest for path, digest in files}
+    return {"content": content(folder), "released": released}
+
+
 def every_change(folder, before, work):
-    """What is left after being killed before each change.
+    """What is left after being killed before each change, and what the next run makes of it.
 
     Last, with "" for a change, comes what is left after getting through.
     """
     for point in count():
-        shutil.rmtree(folder)
-        shutil.copytree(before, folder)
+        reset(folder, before)
         name = killed_at(point, work)
-        yield {"from": before.name, "change": name, "content": content(folder)}
+        left = content(folder)
+        yield {"from": before.name, "change": name, "content": left, "settled": settled(folder)}
         if not name:
             return
 
 
 def main(folder, *more):
     end = more.index("--")
+    given = {}
     without_pictures()  # what draws them has threads, which a forked child has not
-    once(whole_run, "run", lambda request, workers: "run")
-    once(report, "render_report", lambda result, context: "report")
-    once(letter, "render_letter", lambda result, i, text: i)
+    once(whole_run, "run", lambda request, workers: "run", given)
+    once(report, "render_report", lambda result, context: "report", given)
+    once(letter, "render_letter", lambda result, i, text: i, given)
     from fairpool.cli import (
         entry,
     )  # only now, so that whatever it imports is what was replaced above
@@ -130,8 +164,10 @@ def main(folder, *more):
     def work():
         run(entry, more[end + 1 :])
 
-    work()
     for before in more[:end]:
+        given.clear()
+        reset(Path(folder), Path(before))
+        work()
         for left in every_change(Path(folder), Path(before), work):
             print(json.dumps(left), flush=True)
 

@@ -35,6 +35,11 @@ def search_seed(reward, others, candidates, decimals=2):
 
 
 def cancel(first, second):
-    """The labels, if two releases at different noise variances have one standardised noise."""
+    """The labels, if two releases at different noise variances have one standardised noise.
+
+    Rows are recognised by their inputs, which both files hold.
+    """
+    X, same = first.posterior.X, second.posterior.X
+    places = np.abs(X[:, None, :] - same[None, :, :]).max(axis=2).argmin(axis=1)
     a, b = np.sqrt(first.eta), np.sqrt(second.eta)
-    return (b * labels_in(first) - a * labels_in(second)) / (b - a)
+    return (b * labels_in(first) - a * labels_in(second)[places]) / (b - a)

@@ -3,6 +3,7 @@
 import hashlib
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,17 @@ from fairpool.consortium.learning import learn
 from fairpool.consortium.output import render
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.request import RunRequest
+from fairpool.consortium.rounds.context import (
+    LATEST_FILE,
+    LEDGER_FILE,
+    ROUNDS_FOLDER,
+    STATE_FOLDER,
+    open_context,
+)
+from fairpool.consortium.rounds.releasing import release
 from fairpool.consortium.scrutiny import scrutinise
 from fairpool.consortium.valuation import value
-from fairpool.consortium.writing import write as write_files
+from fairpool.keyed_noise.secret import Secret
 from tests.support.in_process import run_in_process
 
 COMMAND = Path(sys.executable).parent / "fairpool"
@@ -42,17 +51,59 @@ def prepared(folder, workers=None):
     return prepare(RunRequest(configuration=folder), workers)
 
 
+HEAD = "ab" * 32
+"""What a ledger's head looks like, for files that no ledger knows."""
+
+
+def known_secret(seed=1):
+    """A collaboration's secret that tests know, so that noise can be repeated."""
+    return Secret(hashlib.sha256(f"the secret of the tests {seed}".encode()).digest())
+
+
 def finished_run(folder, rho=None, seed=1, workers=None):
-    """What `fairpool run` computes, of which nothing is written, with noise that tests know."""
-    preparation = prepare(RunRequest(configuration=folder, rho=rho), workers)
-    return scrutinise(value(learn(preparation, workers), workers, rng=seed), workers)
+    """What `fairpool run` computes, of which nothing is written.
+
+    Of the first round, with noise that tests know: a secret made of the seed.
+    """
+    context = open_context(Path(folder))
+    if context.is_new:
+        context = replace(context, secret=known_secret(seed))
+    preparation = prepare(RunRequest(configuration=folder, rho=rho), workers, context)
+    return scrutinise(value(learn(preparation, workers), workers), workers)
 
 
-def written_run(folder, out, rho=None, seed=1):
-    """What `fairpool run` does, and the run itself."""
+def written_run(folder, rho=None, seed=1):
+    """What `fairpool run` does: the run itself, which is the next round by now."""
     done = finished_run(folder, rho, seed)
-    write_files(render(done, known_noise=True), out)
+    release(done)
     return done
+
+
+def rendered(run):
+    """Every file that a release of a run consists of, by path."""
+    return render(run, head=HEAD)
+
+
+def round_folder(folder, number=1):
+    """Where a round's files are."""
+    return Path(folder) / ROUNDS_FOLDER / f"{number:04d}"
+
+
+def reward_file(folder, party, number=1):
+    """Where a party's model of a round is."""
+    return round_folder(folder, number) / "parties" / party / "reward.safetensors"
+
+
+def is_untouched(folder):
+    """Whether nothing was released or recorded in a folder: no round, no ledger, no secret.
+
+    The lock that a run takes while it works may be there.
+    """
+    folder = Path(folder)
+    state = folder / STATE_FOLDER
+    left = [path.name for path in state.iterdir()] if state.is_dir() else []
+    places = (ROUNDS_FOLDER, LEDGER_FILE, LATEST_FILE)
+    return set(left) <= {"lock"} and not any((folder / name).exists() for name in places)
 
 
 def sha256(file):
@@ -115,6 +166,7 @@ def project(
 MODELS = {
     "gp": ('kind = "gp"\nkernel = "rbf + exponential"', "share_inputs = true"),
     "sparse_gp": ('kind = "sparse_gp"\ninducing_points = 12', ""),
+    "fourier": ('kind = "fourier"\nfeatures = 12', ""),
     "blr": ('kind = "blr"', ""),
     "network": ('kind = "network"\nhidden_layers = [8, 5]', "share_labels = true"),
 }

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairpool.tables.arrays import FloatArray
 
@@ -29,6 +30,9 @@ ROUNDED_RULE = 0.01
 
 TRIES = 200
 """Lines through two random pairs that are tried for a rule between two columns."""
+
+TINIEST = 1e-290
+"""Numbers below this are 0, whatever their digits are."""
 
 UP_TO_ROUNDING = 1e-12
 """Shares of a value that the arithmetic of writing it down may change."""
@@ -155,19 +159,24 @@ def _are_rounded(first: FloatArray, second: FloatArray) -> bool:
 
 def _is_rounded(fine: FloatArray, coarse: FloatArray) -> bool:
     """Whether one column is the other with fewer digits, after the point or in all."""
-    size = np.where(fine == 0, 1.0, np.abs(fine))
+    return any(fits.mean() >= MOSTLY for fits in _roundings(fine, coarse))
+
+
+def is_rounded(fine: FloatArray, coarse: FloatArray) -> NDArray[np.bool_]:
+    """Which values are the others with fewer digits, by the rule that holds for most [m]."""
+    return max(_roundings(fine, coarse), key=lambda fits: int(fits.sum()))
+
+
+def _roundings(fine: FloatArray, coarse: FloatArray) -> Iterator[NDArray[np.bool_]]:
+    """For each number of digits, which values are the others with so many [m]."""
+    size = np.where(np.abs(fine) < TINIEST, 1.0, np.abs(fine))
     magnitude = np.floor(np.log10(size)).astype(int)
     allowed = 1e-9 * np.abs(coarse)
     for digits in range(1, MOST_DIGITS):
         power = 10.0 ** (digits - 1 - magnitude)
-        fits = np.abs(np.round(fine * power) / power - coarse) <= allowed
-        if fits.mean() >= MOSTLY:
-            return True
+        yield np.abs(np.round(fine * power) / power - coarse) <= allowed
     for decimals in range(-MOST_DIGITS, MOST_DIGITS):
-        fits = np.abs(np.round(fine, decimals) - coarse) <= allowed
-        if fits.mean() >= MOSTLY:
-            return True
-    return False
+        yield np.abs(np.round(fine, decimals) - coarse) <= allowed
 
 
 def _rule(a: FloatArray, b: FloatArray, noise: float) -> tuple[str, float, float] | None:

@@ -94,7 +94,8 @@ def _are_close(rows: Rows, pairs: NDArray[np.intp], suspicion: Suspicion) -> NDA
     most = min(CLOSE, WIDEST / (1 << STEP * suspicion.grid))
     are_close = np.ones(len(pairs), bool)
     for place, scale in enumerate(rows.scalings[suspicion.scaling]):
-        if place != suspicion.left_out:
+        # A column that is constant at each party has no scale, and was not compared.
+        if place != suspicion.left_out and scale > 0:
             values = rows.sketch[place].astype(np.float64)
             are_close &= np.abs(values[pairs[:, 0]] - values[pairs[:, 1]]) <= most * scale
     return are_close

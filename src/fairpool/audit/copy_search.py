@@ -64,11 +64,13 @@ class Search:
         found: Of every two parties, and of each alone, the suspicion that most speaks for.
         explained: Parties, or pairs (first < second), with cells in common that chance explains.
         sorted_rows: How many rows were sorted in all, which is the work.
+        suspicions: All that were found, of which `found` has the best.
     """
 
     found: dict[tuple[int, int], Suspicion]
     explained: frozenset[tuple[int, int]]
     sorted_rows: int
+    suspicions: tuple[Suspicion, ...] = ()
 
 
 def search(rows: Rows) -> Search:
@@ -83,6 +85,7 @@ def search(rows: Rows) -> Search:
         found=found,
         explained=frozenset(explained - {*found}),
         sorted_rows=hunt.sorted_rows,
+        suspicions=tuple(hunt.suspicions),
     )
 
 

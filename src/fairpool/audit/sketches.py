@@ -48,18 +48,19 @@ class Folding:
     members: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, features: Sequence[str], label: str = "y") -> "Folding":
+    def of(cls, features: Sequence[str], label: str = "y", *, most: int = MOST_INPUTS) -> "Folding":
         """The folding of inputs that belong to these columns.
 
         Args:
             features: For each input [p], the column that it is from: a category has several.
             label: What the label is called.
+            most: How many coordinates are made of the inputs, at most.
         """
         columns = list(dict.fromkeys(features))
-        count = min(MOST_INPUTS, len(columns))
+        count = min(most, len(columns))
         rng = np.random.default_rng(SEED)
         weights = np.zeros((len(features), count))
-        is_alone = len(features) <= MOST_INPUTS and len(columns) == len(features)
+        is_alone = len(features) <= most and len(columns) == len(features)
         for place, name in enumerate(features):
             weight = 1.0
             if not is_alone:

@@ -7,7 +7,14 @@ What it means, together with the shorthands `features`, `categorical` and `missi
 from datetime import date, datetime
 from typing import Annotated, NamedTuple
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+)
 
 from fairpool.columns import COLUMNS
 from fairpool.consortium.section import Section, Text, one_of
@@ -103,6 +110,10 @@ def _range(value: object) -> DeclaredRange:
     return DeclaredRange(lowest, highest, are_dates[0])
 
 
+def _range_as_list(declared: DeclaredRange | None) -> list[float | bool] | None:
+    return None if declared is None else list(declared)
+
+
 def _end(value: object) -> float:
     """An end of a range: a number, or a date as days since 1970-01-01."""
     if isinstance(value, str):
@@ -158,7 +169,9 @@ class ColumnSection(Section):
 
     kind: Annotated[str, AfterValidator(_kind)] | None = None
     unit: Unit | None = None
-    range: Annotated[DeclaredRange | None, PlainValidator(_range)] = None
+    range: Annotated[
+        DeclaredRange | None, PlainValidator(_range), PlainSerializer(_range_as_list)
+    ] = None
     outside: Outside | None = None
     levels: Annotated[list[Text], Field(min_length=1)] | None = None
     missing: Annotated[MissingSection | None, BeforeValidator(_in_full)] = None

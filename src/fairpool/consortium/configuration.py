@@ -224,12 +224,14 @@ class PartySection(SourceSection):
     """[[parties]]: one party's name and data, how these are read, and what is agreed with it.
 
     Its rows are known by its `id` in every round, so that it can be renamed. It may not want to
-    hold more than a share of what everybody's data are worth: `most`.
+    hold more than a share of what everybody's data are worth: `most`. In the round of the number
+    `second_look`, its rows of earlier rounds may come again, written otherwise.
     """
 
     name: Name
     id: Name | None = None
     most: Annotated[float, Field(gt=0, le=1)] | None = None
+    second_look: Annotated[int, Field(ge=2)] | None = None
 
     @property
     def permanent_id(self) -> str:

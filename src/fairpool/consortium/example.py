@@ -64,19 +64,24 @@ categorical = { sex = ["female", "male"] }
 # kind = "date"                 # read as days
 
 [model]
-# "sparse_gp", "blr" (Bayesian linear regression), "network" (regression on a network's last
-# hidden layer), or "gp". An exact "gp" puts everybody's inputs into every reward file, and
+# "sparse_gp", "fourier" (the same by waves that follow from the kernel, for which no row is
+# needed), "blr" (Bayesian linear regression), "network" (regression on a network's last hidden
+# layer), or "gp". An exact "gp" puts everybody's inputs into every reward file, and
 # needs share_inputs = true below.
 kind = "sparse_gp"
 # rbf, exponential, matern32, matern52, linear, with + and *: "rbf + exponential".
 kernel = "rbf"
 # How many inducing points a sparse_gp has.
 inducing_points = 40
+# Where they lie: "clusters", at means of several rows, or "spread", evenly over the ranges and
+# levels of [columns.NAME], for which nobody's rows are needed.
+# inducing = "clusters"
 # Hyperparameters are learned, on [public] data if there is some and otherwise on all parties' data.
 # With learn = false they are as given: noise_variance in units of the standardised target, length
 # scales as rbf(2.0).
 # learn = true
 # noise_variance = 0.3
+# features = 50                 # of "fourier": how many waves
 # hidden_layers = [100, 50]     # of a network
 # prior_variance = 1.0          # of the weights, for blr and network
 
@@ -124,6 +129,12 @@ rho = "stable"
 # precision = 0.01
 # evaluations = 10000
 
+# For how many rounds sums over rows are kept that take no part any longer; without this line,
+# always.
+# They say what parties hold of such rows; forgotten ones are no longer counted.
+# [retention]
+# rounds = 12
+
 # What is known of single columns; every key may be left out.
 # kind: "number", "category", "date", "text" or "image" (inputs only with an encoder), "id" (never
 #   an input, but predictions keep it), or "target". levels: of a category, all of them.
@@ -166,9 +177,16 @@ rho = "stable"
 # "north/*.csv", or a list of these. Each may deliver its tables as it has them, and so may [public]
 # and [test]: `reading` says how its files are written, `columns` what its columns are called, in
 # which unit they are, how dates are written, or what all rows have where it records nothing.
+# `id` is what a party is known by in all rounds, so that it may be called otherwise later; without
+# it, its name. `most` is the share of the best model's information that it wants to hold at most.
+# `second_look` is the number of a round in which its rows of earlier rounds may come again, written
+# otherwise: they get new noise, which averages with the old.
 [[parties]]
 name = "Hospital A"
 data = "hospital_a.csv"
+# id = "Hospital A"
+# most = 0.9
+# second_look = 2
 
 [[parties]]
 name = "Hospital B"

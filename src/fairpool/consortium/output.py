@@ -178,14 +178,8 @@ def _party_files(run: Run, i: int, head: str | None) -> dict[str, bytes]:
     words = _round_words(run, i, head)
     sha256 = ""
     if words.is_sent:
-        number = words.number
-        mark = None if head is None else LedgerMark(round=number, head=head)
         # Also for a preview, which is to be refused as the release would be.
-        reward = reward_bytes(
-            replace(run.collaboration.models[i], ledger=mark),
-            share_inputs=configuration.rewards.share_inputs,
-            share_labels=configuration.rewards.share_labels,
-        )
+        reward = _reward(run, i, head)
         if head is not None:
             files[REWARD_FILE] = reward
             sha256 = hashlib.sha256(reward).hexdigest()
@@ -217,6 +211,26 @@ def _change_of(run: Run, i: int) -> PartyChange | None:
     return change if change is not None and change.before is not None else None
 
 
+def refuse_release(run: Run) -> None:
+    """Refuse a run whose models may not be handed out, before anything of it is written."""
+    for i in range(run.collaboration.game.n):
+        if _round_words(run, i, None).is_sent:
+            _reward(run, i, None)
+
+
+def _reward(run: Run, i: int, head: str | None) -> bytes:
+    """Party i's new model as a file; refused where the file would tell what nobody agreed to."""
+    rewards = run.preparation.configuration.rewards
+    mark = None
+    if head is not None:
+        mark = LedgerMark(round=_round_words(run, i, head).number, head=head)
+    return reward_bytes(
+        replace(run.collaboration.models[i], ledger=mark),
+        share_inputs=rewards.share_inputs,
+        share_labels=rewards.share_labels,
+    )
+
+
 def _round_words(run: Run, i: int, head: str | None) -> RoundWords:
     """The round, as party i's letter tells it."""
     context = run.preparation.context
@@ -240,12 +254,15 @@ def _about_test_rows(run: Run, i: int) -> str:
 def reveals(run: Run, i: int) -> tuple[str, ...]:
     """What party i's file tells about the others, sentence by sentence; nothing is left out."""
     result, preparation = run.collaboration, run.preparation
-    disclosure = KINDS[preparation.configuration.model.kind].disclosure
+    section = preparation.configuration.model
+    disclosure = KINDS[section.kind].disclosed(section, preparation.encoding)
     releases = preparation.configuration.rewards.files_together(result.game.n)
     sentences = [_contents(result.models[i], disclosure, releases)]
     learned = _learned(run, disclosure)
     if learned:
         sentences.append(learned)
+    if disclosure.from_nobody is not None:
+        sentences.append(disclosure.from_nobody)
     if preparation.public is None and disclosure.from_labels is not None:
         sentences.append(disclosure.from_labels)
     sentences += _about_levels(preparation, i)

@@ -5,17 +5,28 @@ A run reads the head of every file, for the names of its columns, and then whole
 1. To look at them (`intake.survey`). Scaling and levels must be known before rows become numbers.
 2. To take a sample of their rows (`sample.take_sample`). The model is learned from it, and must be
    known before rows can be summed up. For an exact Gaussian process the sample is all rows.
-3. To sum them up (`statistics.summarise_files`). Only a model with weights needs that, and only of
-   the parties' files.
-4. To look for labels that stand out (`outlying.look_at_rows`), by which a row could be located in
-   the others' rewards, and for rows that nobody else can check. Only a model with weights needs
-   that, and only of the parties' files; everybody's model must be known before.
+3. To recognise their rows (`rounds.identification.identify`): which took part in earlier rounds,
+   and which noise is theirs. Only of the parties' files.
+4. To sum up the rows of each part (`rounds.part_sums.sum_parts`). This and what follows needs only
+   a model with weights, and only the parties' files.
+5. To look for rows that dominate a new batch (`rounds.dominance.dominated_batches`): of parties
+   that have one, again for every other way to deal out its rows (with 4.), and not where
+   `share_inputs` is set. Sums over all batches must be known before.
+6. To sum up the noise on labels (`rounds.part_sums.sum_noise`), where somebody receives a party's
+   rows with noise. How much of it must be known before.
+7. To look for labels that stand out (`outlying.look_at_rows`), by which a row could be located in
+   the others' rewards, and for rows that nobody else can check; everybody's model must be known
+   before.
 
-So there are four readings for a model with weights, three of parties that are small enough to be
-kept where `share_inputs` is set, and two for an exact Gaussian process; public and test data are
-read twice. Every reading hashes its file, and must find what the first one found (see `contents`);
-a CSV file is never read for its hash alone. Images that a table names are opened, and hashed, by
-every reading; they are decoded by the first, and by the first that makes numbers of them.
+So there are seven readings for a model with weights, and three for an exact Gaussian process, which
+keeps all rows. Where `share_inputs` is set, the fifth is left out, and the seventh of parties that
+are small enough to be kept. Public and test data are read twice. Of files that are as they were in
+the last round, the first five are replaced by one that takes their hash (`rounds.known`).
+
+Every reading hashes its file, and must find what the first one found (see `contents`); a CSV file
+is never read for its hash alone, but to tell whether it has changed since the last round. Images
+that a table names are opened, and hashed, by every reading; they are decoded by the first, and by
+the first that makes numbers of them.
 Where near copies are found, the files of their parties are read once more, to see what was altered.
 (Beside that, the text of a problem or an outlier reads a CSV file up to the line that it names, and
 where dates may be written in two orders, a reading looks ahead for one that tells.)

@@ -20,7 +20,7 @@ def refuse_output(out: Path) -> None:
     above = next(folder for folder in out.absolute().parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise DataError(
-            f"{out}: cannot be written, as {above} is no folder to write in; give another --out"
+            f"{out}: cannot be written, as {above} is no folder to write in; give another place"
         )
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
@@ -35,7 +35,10 @@ def refuse_link(out: Path) -> None:
     Nor is it followed, since whoever may write beside it could send the output anywhere.
     """
     if out.is_symlink():
-        raise DataError(f"{out} is a link to {os.readlink(out)}; give that folder itself as --out")
+        raise DataError(
+            f"{out} is a link to {os.readlink(out)}, and is not followed; remove it, or give that"
+            " folder itself"
+        )
 
 
 def write(files: Mapping[str, bytes], out: Path) -> None:
@@ -57,7 +60,7 @@ def write(files: Mapping[str, bytes], out: Path) -> None:
         _put_in_place(partial, out)
     except OSError as error:
         raise DataError(
-            f"{out}: cannot be written ({error.strerror or error}); give another --out"
+            f"{out}: cannot be written ({error.strerror or error}); give another place"
         ) from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)

@@ -277,10 +277,16 @@ def _parts_of(
 def _standing(present: Keys, history: PartyBatches) -> list[str]:
     """The batches all of whose rows are there: active ones, then such as are whole again.
 
-    A batch that left may return as it was: releases are still sums over whole batches.
+    A batch that left may return as it was: releases are still sums over whole batches. But not if
+    some of its rows were in another part since, which they may have been released in with less
+    noise: a part has one least noise.
     """
     names = [name for name in history.batches if name in history.active]
-    names += [name for name in reversed(list(history.batches)) if name not in history.active]
+    divided = set(history.parents.values())
+    for name in reversed(list(history.batches)):
+        is_divided = not divided.isdisjoint(history.batches[name].parts)
+        if name not in history.active and not is_divided:
+            names.append(name)
     standing: list[str] = []
     is_taken = np.zeros(len(present), dtype=bool)
     keys = [history.keys_of_batch(name) for name in names]

@@ -43,6 +43,8 @@ class Unit:
         part: Its name.
         party: The name of the party whose rows these are.
         data: The rows, or sums over them.
+        batch: The rows that come and go with these: in a file all of them have the same noise.
+            Empty: there are none.
         is_active: Whether the rows take part in this round; otherwise somebody holds them from an
             earlier one.
     """
@@ -50,6 +52,7 @@ class Unit:
     part: str
     party: str
     data: PartyData
+    batch: str = ""
     is_active: bool = True
 
 
@@ -147,14 +150,27 @@ class Held:
         is_active = np.array([unit.is_active for unit in self.units], dtype=bool)
         return np.where(is_active, np.minimum(self.least, eta), self.least)
 
-    def trained(self, eta: float, noise: Noise | None = None) -> TrainedPosterior:
-        """The model of own rows and all units with their least noise; without noise drawn: zero.
+    def in_file(self, eta: float) -> FloatArray:
+        """The noise variance of each unit in a file that is released with eta [units].
 
-        Args:
-            eta: Of this release.
-            noise: Drawn for every unit whose noise variance is finite.
+        It is that of the rows of its batch which the recipient knows least of. With less on rows
+        that return with new ones, files would tell the two apart, and rows come and go in whole
+        batches only for those who cannot.
         """
         etas = self.etas(eta)
+        of_batches: dict[str, float] = {}
+        for unit, eta_of_unit in zip(self.units, etas, strict=True):
+            batch = unit.batch or unit.part
+            of_batches[batch] = max(of_batches.get(batch, 0.0), float(eta_of_unit))
+        return np.array([of_batches[unit.batch or unit.part] for unit in self.units])
+
+    def trained(self, etas: FloatArray, noise: Noise | None = None) -> TrainedPosterior:
+        """The model of own rows and all units with noise; without noise drawn: zero.
+
+        Args:
+            etas: The noise variance of each unit [units].
+            noise: Drawn for every unit whose noise variance is finite.
+        """
         z = [self._nothing(self._pool.parties[0])]
         for unit, eta_of_unit in zip(self.units, etas, strict=True):
             if noise is None or not np.isfinite(eta_of_unit) or not eta_of_unit:
@@ -171,7 +187,7 @@ class Held:
 
     def worth(self, eta: float) -> float:
         """V_i(eta)."""
-        return self.trained(eta).worth
+        return self.trained(self.etas(eta)).worth
 
     def active(self) -> "Held":
         """The same of the rows that take part in this round alone: what a new file is made of."""
@@ -227,7 +243,8 @@ def realise_round(
         model = one.reward
         if step.sent:
             taking_part = held[i].active()
-            trained = taking_part.trained(step.level.eta, noise)
+            etas_in_file = taking_part.in_file(step.level.eta)
+            trained = taking_part.trained(etas_in_file, noise)
             level = NoiseLevel(tau=step.level.tau, value=trained.worth, eta=step.level.eta)
             release = Release(target=float(rewards[i]), level=level, trained=trained)
             model = reward_of(
@@ -239,7 +256,7 @@ def realise_round(
                 releases=releases,
                 known_noise=False,
             )
-            for unit, eta in zip(taking_part.units, taking_part.etas(level.eta), strict=True):
+            for unit, eta in zip(taking_part.units, etas_in_file, strict=True):
                 etas[unit.part] = float(eta)
         assert model is not None  # who has none is sent one
         results.append(
@@ -306,7 +323,7 @@ def _wanted(held: Sequence[Held], steps: Sequence[_Step]) -> dict[str, list[floa
         if not step.sent:
             continue
         taking_part = one.active()
-        for unit, eta in zip(taking_part.units, taking_part.etas(step.level.eta), strict=True):
+        for unit, eta in zip(taking_part.units, taking_part.in_file(step.level.eta), strict=True):
             of_part = wanted.setdefault(unit.part, [])
             if np.isfinite(eta) and eta > 0 and float(eta) not in of_part:
                 of_part.append(float(eta))

@@ -2,14 +2,17 @@
 
 import hashlib
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairpool.compute.files import make_private_folder
 from fairpool.consortium.rounds.context import (
     KEPT_FOLDER,
     LEDGER_FILE,
     MAC,
+    NEW_KEPT,
     NEW_LEDGER,
     NEW_SECRET,
     ROUNDS_FOLDER,
@@ -20,12 +23,13 @@ from fairpool.consortium.rounds.context import (
     home_of,
     open_context,
 )
-from fairpool.consortium.rounds.kept import Kept
+from fairpool.consortium.rounds.kept import SKETCH, Kept
 from fairpool.consortium.rounds.releasing import finish_exchange, one_at_a_time, settle
 from fairpool.errors import DataError, LedgerError, few, shown
 from fairpool.keyed_noise.secret import Secret
 from fairpool.ledger.ledger import Ledger
 from fairpool.ledger.verification import Verification, verify
+from fairpool.rounds.batches import Part
 from fairpool.rounds.history import ERASURE, IMPORTED, History, history_of, told_by
 
 OLDER_LEDGERS = "ledger-before-*.jsonl"
@@ -242,16 +246,21 @@ def exchange_secret(configuration: Path, *, is_lost: bool) -> Secret:
 
 
 def _seal_anew(folder: Path, history: History, old: RoundContext | None, secret: Secret) -> None:
-    """Seal what is kept with a new secret."""
-    new = Kept(folder / STATE_FOLDER / KEPT_FOLDER, secret.subkey(SEAL))
-    source = new if old is None else old.kept
-    if history.last is None:
-        return
-    agreement = history.last.agreement
-    for part in history.parts:
-        arrays = source.arrays(part, agreement, is_trusted=old is None)
-        if arrays is not None:
-            new.write_arrays(part, agreement, arrays)
+    """A copy of what is kept of rows, sealed with a new secret; it is put in place later."""
+    place = folder / STATE_FOLDER / NEW_KEPT
+    shutil.rmtree(place, ignore_errors=True)
+    make_private_folder(place)
+    new = Kept(place, secret.subkey(SEAL))
+    before = Kept(folder / STATE_FOLDER / KEPT_FOLDER, b"" if old is None else old.kept.seal)
+    agreement = "" if history.last is None else history.last.agreement
+    for part, record in history.parts.items():
+        if part in history.erased:
+            continue
+        new.write_keys(Part.of(record.party, before.keys(part, record.party)))
+        for purpose in (agreement, SKETCH):
+            arrays = before.arrays(part, purpose, is_trusted=old is None)
+            if arrays is not None:
+                new.write_arrays(part, purpose, arrays)
 
 
 def _begin_anew(

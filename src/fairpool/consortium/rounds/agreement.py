@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpool.columns import TextColumn
+from fairpool.columns.encoded import EncodedColumn
 from fairpool.consortium.configuration import Configuration
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.encoding import TableEncoding
@@ -93,8 +93,11 @@ class Agreement:
         return tuple(column.name for column in self.encoding.columns)
 
     def encoding_like(self, fresh: TableEncoding) -> TableEncoding:
-        """The encoding, with encoders of texts opened as they are in a fresh one."""
-        opened = {column.name: column for column in fresh.columns if isinstance(column, TextColumn)}
+        """The encoding, with encoders of texts and images opened as they are in a fresh one."""
+        opened = {}
+        for column in fresh.columns:
+            if isinstance(column, EncodedColumn):
+                opened[column.name] = column
         columns = [opened.get(column.name, column) for column in self.encoding.columns]
         return replace(self.encoding, columns=tuple(columns), ids=fresh.ids)
 

@@ -24,6 +24,7 @@ ROUNDS_FOLDER = "rounds"
 LATEST_FILE = "latest"
 NEW_LEDGER = f".{LEDGER_FILE}.new"
 NEW_SECRET = f"{SECRET_FILE}.new"
+NEW_KEPT = f"{KEPT_FOLDER}.new"
 """What lies beside collaboration.toml."""
 
 NO_HEAD = "0" * 64

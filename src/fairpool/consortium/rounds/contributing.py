@@ -13,9 +13,9 @@ from fairpool.consortium.rounds.context import RoundContext
 from fairpool.consortium.rounds.identification import Identities, identify
 from fairpool.consortium.rounds.kept import Arrays
 from fairpool.consortium.rounds.part_sums import sum_parts
+from fairpool.consortium.rounds.re_exports import Recognition, recognise
 from fairpool.consortium.surveys import Survey
 from fairpool.errors import DataError
-from fairpool.linear_algebra.spectrum import spectrum
 from fairpool.model_kinds import KINDS
 from fairpool.models import Classifier, Model, WeightModel
 from fairpool.models.weight_model import RowSums
@@ -59,6 +59,7 @@ class Contribution:
         parts: What each part that takes part is, as the model learns from it.
         arrays: The same, to be kept.
         data: All of them together.
+        recognition: What its rows are beside those of earlier rounds.
         stands_out: Whether new rows wait since one of them would stand out among them.
     """
 
@@ -69,6 +70,7 @@ class Contribution:
     parts: Mapping[str, PartyData] = field(repr=False)
     arrays: Mapping[str, Arrays] = field(repr=False)
     data: PartyData = field(repr=False)
+    recognition: Recognition = field(default_factory=Recognition)
     stands_out: bool = False
 
     @property
@@ -78,7 +80,7 @@ class Contribution:
 
     def notes(self) -> list[Note]:
         """What the operator should know: who waits, and what left."""
-        notes = []
+        notes = [*self.recognition.notes]
         name = self.data.name
         if self.assignment.waiting:
             why = "files with few rows more or less than before would tell these rows"
@@ -124,6 +126,7 @@ def contribute(
     done = {one.id: one for one in known}
     cautions = cautions or {}
     contributions = []
+    problems: list[str] = []
     preparation = learning.preparation
     for i, section in enumerate(preparation.configuration.parties):
         party = section.permanent_id
@@ -147,6 +150,16 @@ def contribute(
         caution = cautions.get(party, Caution())
         batches = context.batches_of(party)
         assignment = context.known.assignment(party, batches, preparation.encoding)
+        recognition = Recognition()
+        if party in done:
+            recognition = done[party].recognition
+        elif assignment is None:  # otherwise all rows took part in the last round
+            recognition = recognise(
+                learning, i, context, identities=identities, progress=workers.progress
+            )
+        problems += recognition.problems
+        if problems:
+            continue  # nothing is summed up in vain
         if assignment is None:
             assignment = assign(
                 identities.keys,
@@ -162,11 +175,14 @@ def contribute(
                 party=party,
                 identities=identities,
                 assignment=assignment,
+                recognition=recognition,
                 workers=workers,
             )
         )
         if not caution.may_begin:
             contributions[-1] = replace(contributions[-1], stands_out=True)
+    if problems:
+        raise DataError(*problems)
     return tuple(contributions)
 
 
@@ -222,6 +238,7 @@ def _contribution(
     party: str,
     identities: Identities,
     assignment: Assignment,
+    recognition: Recognition,
     workers: Workers,
 ) -> Contribution:
     preparation = learning.preparation
@@ -269,6 +286,7 @@ def _contribution(
         parts=parts,
         arrays=arrays,
         data=data,
+        recognition=recognition,
     )
 
 
@@ -311,26 +329,3 @@ def data_of(arrays: Arrays, model: Model, *, name: str, rows: int, inputs: int) 
         return SummedClassRows(**entries)
     assert isinstance(summary, PartySummary)
     return SummedRows(**entries)
-
-
-def remainder(parent: Arrays, children: Sequence[Arrays]) -> Arrays:
-    """What is left of a part, without the rows that are parts of their own by now.
-
-    Labels do not matter here: it says how much is held, and is in no model.
-    """
-    gram = parent["gram"] - sum((child["gram"] for child in children), np.zeros(()))
-    squares = parent["squares"] - sum((child["squares"] for child in children), np.zeros(()))
-    without_labels = np.zeros_like(parent["moment"])
-    if gram.ndim == 2:
-        left = _without_rounding(gram)
-        return {"gram": left, "moment": without_labels, "squares": np.zeros(())}
-    d = gram.shape[-1]
-    lefts = np.array([_without_rounding(one) for one in gram.reshape(-1, d, d)])
-    counts = np.maximum(np.rint(squares), 0)
-    return {"gram": lefts.reshape(gram.shape), "moment": without_labels, "squares": counts}
-
-
-def _without_rounding(gram: FloatArray) -> FloatArray:
-    """A sum of squares, of a difference that is one but for rounding."""
-    eigenvalues, vectors = spectrum((gram + gram.T) / 2)
-    return np.asarray(vectors * np.maximum(eigenvalues, 0.0) @ vectors.T)

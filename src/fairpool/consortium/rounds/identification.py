@@ -34,18 +34,21 @@ class Identities:
         columns: What they are known by, besides the party.
         pieces: What was read, in order.
         sizes: How many complete rows each piece has.
-        ids: Of all rows, in order [m, 2].
+        ids: Of all rows, in order [m, 2]: whoever has the same has the same noise on its label.
+        members: By what batches know them [m, 2]. The same, but where an id stands for the inputs:
+            a row whose inputs were corrected keeps its noise, and is another row in every sum.
     """
 
     columns: tuple[str, ...]
     pieces: tuple[Piece, ...]
     sizes: tuple[int, ...]
     ids: NDArray[np.uint64]
+    members: NDArray[np.uint64]
 
     @cached_property
     def keys(self) -> Keys:
-        """The same as one value each [m]."""
-        return keys_of(self.ids)
+        """By what batches know the rows, as one value each [m]."""
+        return keys_of(self.members)
 
     def by_piece(self, values: NDArray[Scalar]) -> list[NDArray[Scalar]]:
         """Values of all rows, one array for each piece."""
@@ -70,33 +73,49 @@ def identify(
         progress: Called as rows are read.
     """
     columns = identity_columns(survey, encoding)
-    images = set(encoding.images)
+    with_inputs = tuple(dict.fromkeys([*columns, *(column.name for column in encoding.columns)]))
     pieces = Piece.of(survey.source.files)
-    digests = []
+    sizes = []
+    digests = [np.empty((0, 2), np.uint64)]
+    digests_with_inputs = [np.empty((0, 2), np.uint64)]
     passages = []
     total = survey.rows + survey.dropped
     done = 0
     for piece in pieces:
         reading = _reading(piece, survey, encoding, columns)
-        of_piece = [np.empty((0, 2), np.uint64)]
+        complete = 0
         for batch in reading:
             table = _complete(batch.columns, encoding)
             if table.num_rows:
-                of_table = {}
-                for name in columns:
-                    of_table[name] = _named(table[name]) if name in images else table[name]
-                of_piece.append(row_digests(secret, party, of_table))
+                cells = _cells(table, with_inputs, encoding)
+                known_by = {name: cells[name] for name in columns}
+                digests.append(row_digests(secret, party, known_by))
+                if with_inputs != columns:
+                    digests_with_inputs.append(row_digests(secret, party, cells))
+            complete += table.num_rows
             done += batch.columns.num_rows
             progress(f"recognising rows of {piece.file.name}", done, total)
         passages.append(reading.passage)
-        digests.append(np.concatenate(of_piece))
+        sizes.append(complete)
     refuse_changed(survey.source.owner, passages, survey.contents)
+    ids = row_ids(secret, np.concatenate(digests))
+    members = ids
+    if with_inputs != columns:
+        members = row_ids(secret, np.concatenate(digests_with_inputs))
     return Identities(
-        columns=columns,
-        pieces=tuple(pieces),
-        sizes=tuple(len(of_piece) for of_piece in digests),
-        ids=row_ids(secret, np.concatenate([np.empty((0, 2), np.uint64), *digests])),
+        columns=columns, pieces=tuple(pieces), sizes=tuple(sizes), ids=ids, members=members
     )
+
+
+def _cells(
+    table: pa.Table, columns: tuple[str, ...], encoding: TableEncoding
+) -> dict[str, pa.ChunkedArray | pa.Array]:
+    """What stands in some columns; of images, what they show."""
+    cells = {}
+    for name in columns:
+        is_image = name in encoding.images
+        cells[name] = _named(table[name]) if is_image else table[name]
+    return cells
 
 
 def identity_columns(survey: Survey, encoding: TableEncoding) -> tuple[str, ...]:

@@ -1,7 +1,10 @@
-"""What is kept of the rows that took part: who they are, sums over them, and of files a record.
+"""What is kept of the rows that took part: who they are, sums over them, and a sketch of each.
 
-An exact Gaussian process needs the rows themselves, and then they are kept. All files are for this
-user alone.
+And of every party's files a record.
+
+By the sketch a row is recognised that comes again, written otherwise: few numbers which, where
+there are few columns, are the row's own. An exact Gaussian process needs the rows themselves, and
+then they are kept. All files are for this user alone.
 """
 
 import hashlib
@@ -18,6 +21,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 
+from fairpool.audit.known_rows import KnownRows
 from fairpool.compute.files import make_private_folder, write_atomically
 from fairpool.errors import DataError
 from fairpool.rounds.batches import Keys, Part, ids_of, keys_of, part_name
@@ -25,6 +29,9 @@ from fairpool.tables.arrays import FloatArray
 
 Arrays = Mapping[str, FloatArray]
 """Sums over rows by name: gram, moment and squares; or the rows: X and y."""
+
+SKETCH = "sketch"
+"""What the file with the sketches of a part's rows ends with, instead of a model's digest."""
 
 
 Words = dict[str, Any]
@@ -63,7 +70,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Kept:
-    """A folder with one file of identities for each part, one of sums for each model, and records.
+    """A folder with files of identities and sketches for each part, sums for each model, records.
 
     Attributes:
         folder: Where.
@@ -122,6 +129,21 @@ class Kept:
         content = safetensors.numpy.save({**stored, "sha256": seal})
         write_atomically(self._sums(part, agreement), content)
 
+    def sketches(self, part: str) -> KnownRows | None:
+        """What rows of a part are recognised by; None: it was erased."""
+        path = self._sums(part, SKETCH)
+        if not path.exists():
+            return None
+        arrays = self.arrays(part, SKETCH)
+        if arrays is None:
+            raise DataError(f"{path}: not as it was written; restore it from a backup")
+        return KnownRows.of_arrays(arrays)
+
+    def write_sketches(self, part: str, rows: KnownRows) -> None:
+        """Keep what rows of a part are recognised by."""
+        if not self._sums(part, SKETCH).exists():
+            self.write_arrays(part, SKETCH, rows.to_arrays())
+
     def record(self, party: str) -> Record | None:
         """What is kept of a party's files; None: nothing, or it is not as it was written."""
         try:
@@ -170,14 +192,14 @@ class Kept:
         return seal.digest()
 
     def erase_sums(self, part: str) -> bool:
-        """Forget all sums over the rows of a part; whether there were some."""
+        """Forget all sums over the rows of a part, and their sketches; whether there were some."""
         found = [path for path in self.folder.glob(f"{part}.*") if path.suffix != ".rows"]
         for path in found:
             path.unlink()
         return bool(found)
 
     def erase(self, part: str) -> None:
-        """Forget a part: who its rows are, and all sums over them."""
+        """Forget a part: who its rows are, their sketches, and all sums over them."""
         for path in self.folder.glob(f"{part}.*"):
             path.unlink()
 

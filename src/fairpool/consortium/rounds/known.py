@@ -144,6 +144,7 @@ class Known:
             pieces=tuple(Piece.of(source.files)),
             sizes=tuple(record.words["rows_of_pieces"]),
             ids=record.arrays["ids"],
+            members=record.arrays["members"],
         )
 
     def assignment(
@@ -259,6 +260,7 @@ class Seen:
             "sketch.coordinates": self.sample.sketch.coordinates,
             "sketch.numbers": self.sample.sketch.numbers,
             "ids": self.identities.ids,
+            "members": self.identities.members,
             "groups": places[self.assignment.groups].astype(np.int32),
         }
         return Record(words=words, arrays=arrays_to_keep)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,18 +12,17 @@ from fairpool.consortium.rounds.context import RoundContext
 from fairpool.consortium.rounds.contributing import (
     Contribution,
     data_of,
-    remainder,
+    fewest_new_rows,
     rows_of_part,
 )
-from fairpool.consortium.rounds.kept import Arrays
 from fairpool.consortium.rounds.part_sums import LabelPaths, sum_noise
+from fairpool.consortium.rounds.remains import Remains
 from fairpool.errors import DataError
 from fairpool.keyed_noise.paths import Paths
 from fairpool.models import Classifier, WeightModel
 from fairpool.notes import Note
 from fairpool.realisation import ModelReward
 from fairpool.realisation.reward_file import decode_reward, read_reward
-from fairpool.rounds.batches import Keys, places
 from fairpool.rounds.history import PastRound
 from fairpool.rounds.release import Before, RoundReward, Unit, realise_round
 from fairpool.tables.arrays import FloatArray
@@ -77,24 +76,35 @@ class RoundRealiser:
     # What there is.
 
     def _active_units(self) -> list[Unit]:
+        # Rows that are shared by agreement need not hide among others.
+        are_hidden = fewest_new_rows(self.learning) > 0
         units = []
         for one in self.contributions:
+            batch_of = {}
+            for name in one.assignment.batches.active:
+                for part in one.assignment.batches.batches[name].parts:
+                    batch_of[part] = name if are_hidden else ""
             for part, data in one.parts.items():
-                units.append(Unit(part=part, party=one.data.name, data=data))
+                unit = Unit(part=part, party=one.data.name, data=data, batch=batch_of[part])
+                units.append(unit)
         return units
 
     def _held_units(self) -> list[Unit]:
-        """Parts that somebody holds, and that take no part any longer."""
+        """Parts that somebody holds, and that take no part any longer.
+
+        Also such as were sent to nobody, of rows that somebody holds from an earlier part.
+        """
         history = self.context.history
         names = {one.id: one.data.name for one in self.contributions}
         active = {part for one in self.contributions for part in one.parts}
-        held: set[str] = set()
-        for one in self.contributions:
-            held |= set(history.holding(one.id).etas)
+        holdings = [history.holding(one.id) for one in self.contributions]
+        parents = history.parents
         remains = Remains(context=self.context, contributions=self.contributions)
         units = []
         lost = 0
-        for part in sorted(held - active):
+        for part in sorted(parents.keys() - active):
+            if all(np.isinf(holding.least(part, parents)) for holding in holdings):
+                continue
             left = remains.of(part)
             if left is None:
                 lost += history.parts[part].rows
@@ -154,7 +164,8 @@ class RoundRealiser:
                 f"{path}: not the model that was released in round {sent.number}, as the ledger"
                 " tells it; restore it from a backup"
             )
-        return decode_reward(content, str(path))
+        # It may have been renamed since.
+        return replace(decode_reward(content, str(path)), party=contribution.data.name)
 
     def _are_others_as_in(self, sent: PastRound, contribution: Contribution) -> bool:
         """Whether nothing but a recipient's own rows changed since it was sent a model."""
@@ -215,68 +226,3 @@ class RoundRealiser:
             for eta, z in labels.at(contribution.identities.ids[rows], etas):
                 noise[place, eta] = z.reshape(-1)
         return noise
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Left:
-    """What is left of a part.
-
-    Attributes:
-        arrays: Sums over its rows, or these.
-        rows: How many they are.
-    """
-
-    arrays: Arrays
-    rows: int
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Remains:
-    """Parts that take no part any longer, without those of their rows that do so in other parts."""
-
-    context: RoundContext
-    contributions: tuple[Contribution, ...]
-
-    def of(self, part: str) -> Left | None:
-        """What is left of a part; None: nothing is kept of it for this model."""
-        arrays = self._arrays(part)
-        if arrays is None:
-            return None
-        keys = self._keys(part)
-        children = [name for name, parent in self._parents().items() if parent == part]
-        if "X" in arrays:
-            is_left = np.ones(len(keys), dtype=bool)
-            for child in children:
-                is_left &= places(self._keys(child), keys) < 0
-            rows = {name: array[is_left] for name, array in arrays.items()}
-            return Left(arrays=rows, rows=int(is_left.sum()))
-        rows_left = len(keys)
-        of_children = []
-        for child in children:
-            of_child = self._arrays(child)
-            if of_child is not None:  # otherwise its rows count twice: nobody holds less than that
-                of_children.append(of_child)
-                rows_left -= len(self._keys(child))
-        if not of_children:
-            return Left(arrays=arrays, rows=rows_left)
-        return Left(arrays=remainder(arrays, of_children), rows=rows_left)
-
-    def _parents(self) -> dict[str, str | None]:
-        parents = self.context.history.parents
-        for one in self.contributions:
-            parents |= one.assignment.batches.parents
-        return parents
-
-    def _arrays(self, part: str) -> Arrays | None:
-        for one in self.contributions:
-            if part in one.arrays:
-                return one.arrays[part]
-        if self.context.learns_anew:
-            return None
-        return self.context.kept.arrays(part, self.context.agreement_digest)
-
-    def _keys(self, part: str) -> Keys:
-        for one in self.contributions:
-            if part in one.assignment.batches.parts:
-                return one.assignment.batches.parts[part].keys
-        return self.context.kept.keys(part, self.context.history.parts[part].party)

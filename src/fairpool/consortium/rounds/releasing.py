@@ -7,6 +7,7 @@ is killed in between is finished or undone by the next one (`settle`).
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,13 +17,15 @@ from typing import Any
 import numpy as np
 
 from fairpool.compute.files import make_private_folder, sync_folder, write_atomically
-from fairpool.consortium.output import REWARD_FILE, folder_names, render
+from fairpool.consortium.output import REWARD_FILE, folder_names, refuse_release, render
 from fairpool.consortium.rounds.agreement import Agreement, sections_of
 from fairpool.consortium.rounds.context import (
+    KEPT_FOLDER,
     LATEST_FILE,
     LEDGER_FILE,
     LOCK_FILE,
     MAC,
+    NEW_KEPT,
     NEW_LEDGER,
     NEW_SECRET,
     ROUNDS_FOLDER,
@@ -36,7 +39,7 @@ from fairpool.consortium.rounds.context import (
 from fairpool.consortium.rounds.kept import Arrays
 from fairpool.consortium.rounds.known import Look, Seen, keep
 from fairpool.consortium.scrutiny import Run
-from fairpool.consortium.writing import refuse_output, write
+from fairpool.consortium.writing import refuse_link, refuse_output, write
 from fairpool.errors import LedgerError
 from fairpool.keyed_noise.secret import Secret
 from fairpool.ledger.ledger import Ledger
@@ -73,6 +76,7 @@ class Released:
 def one_at_a_time(configuration: Path) -> Iterator[None]:
     """While it lasts, no other run works on the same collaboration."""
     state = home_of(configuration) / STATE_FOLDER
+    refuse_link(state)
     make_private_folder(state)
     with exclusive(state / LOCK_FILE):
         yield
@@ -85,6 +89,7 @@ def refuse_place(configuration: Path) -> None:
     """
     folder = home_of(configuration)
     context = open_context(configuration)
+    refuse_link(folder / ROUNDS_FOLDER)
     refuse_output(folder / ROUNDS_FOLDER / f"{context.number:04d}")
     old = folder / OLD_RESULT
     if context.is_new and (old / "operator" / "result.json").is_file():
@@ -112,6 +117,10 @@ def finish_exchange(folder: Path) -> None:
         return
     if new_ledger.exists():
         os.replace(new_ledger, folder / LEDGER_FILE)
+    new_kept = folder / STATE_FOLDER / NEW_KEPT
+    if new_kept.exists():
+        shutil.rmtree(folder / STATE_FOLDER / KEPT_FOLDER, ignore_errors=True)
+        os.replace(new_kept, folder / STATE_FOLDER / KEPT_FOLDER)
     os.replace(new_secret, folder / STATE_FOLDER / SECRET_FILE)
     sync_folder(folder)
 
@@ -139,6 +148,7 @@ def release(run: Run) -> Released:
     """
     context = run.preparation.context
     assert context is not None  # every run of a folder has one
+    refuse_release(run)
     folder = context.folder
     state = folder / STATE_FOLDER
     make_private_folder(state)
@@ -213,11 +223,14 @@ def _keep_agreement(run: Run, context: RoundContext) -> str:
 
 
 def _keep_parts(run: Run, context: RoundContext, agreement: str) -> None:
-    """Keep who the rows are that take part, and sums over them."""
+    """Keep who the rows are that take part, sums over them, and what they are recognised by."""
     kept = context.kept
     for contribution in run.contributions:
-        for part, arrays in contribution.arrays.items():
+        remembered = contribution.recognition.remembered
+        for place, (part, arrays) in enumerate(contribution.arrays.items()):
             kept.write_keys(contribution.assignment.batches.parts[part])
+            if remembered is not None:
+                kept.write_sketches(part, remembered.of(contribution.groups == place))
             known = kept.arrays(part, agreement)
             # The same rows in another order have sums that are rounded in another way.
             if known is None or not _are_equal(known, arrays):
@@ -315,8 +328,18 @@ def _release_body(
         "parties": [one.to_dict() for one in participations],
         "parts": parts,
         "batches": batches,
+        "second_looks": _second_looks(run),
         "summary": f"round {context.number}: {sent} new model(s) for {result.game.n} parties",
     }
+
+
+def _second_looks(run: Run) -> dict[str, int]:
+    """By party, how many rows of earlier rounds come again with new noise, as was booked."""
+    booked = {}
+    for contribution in run.contributions:
+        if contribution.recognition.second_looks:
+            booked[contribution.id] = contribution.recognition.second_looks
+    return booked
 
 
 def _participations(run: Run, hashes: dict[str, str], place: str) -> list[Participation]:
