@@ -50,7 +50,7 @@ def in_order(keys: Keys) -> Keys:
     """Keys, sorted by their bytes."""
     first, _ = _words(keys)
     if (first[1:] > first[:-1]).all():
-        return keys
+        return np.ascontiguousarray(keys)
     return keys[order_of(keys)]
 
 
