@@ -144,7 +144,7 @@ class Known:
             pieces=tuple(Piece.of(source.files)),
             sizes=tuple(record.words["rows_of_pieces"]),
             ids=record.arrays["ids"],
-            members=record.arrays["members"],
+            members=record.arrays.get("members", record.arrays["ids"]),
         )
 
     def assignment(
@@ -260,9 +260,10 @@ class Seen:
             "sketch.coordinates": self.sample.sketch.coordinates,
             "sketch.numbers": self.sample.sketch.numbers,
             "ids": self.identities.ids,
-            "members": self.identities.members,
             "groups": places[self.assignment.groups].astype(np.int32),
         }
+        if self.identities.members is not self.identities.ids:
+            arrays_to_keep["members"] = self.identities.members
         return Record(words=words, arrays=arrays_to_keep)
 
 
