@@ -53,6 +53,7 @@ JOBS = (
     Job("reading"),
     Job("near_copies"),
     Job("keyed_noise"),
+    Job("only_what_changed"),
     Job("memory"),
     Job("scaling"),
 )

@@ -9,6 +9,7 @@ SIGNATURES = {
     "Party": "(name, X, y, noise_variance)",
     "GaussianProcess": "(kernel, noise_variance)",
     "SparseGaussianProcess": "(kernel, noise_variance, inducing_points)",
+    "FourierGaussianProcess": "(kernel, noise_variance, frequencies)",
     "BayesianLinearRegression": "(noise_variance, prior_variance, prior_mean, features, bias)",
     "EvidenceGain": "(model, parties)",
     "InformationGain": "(model, parties)",
@@ -40,6 +41,7 @@ SIGNATURES = {
     "held_out_residuals": "(game, parties)",
     "judge_evidence": "(game, level, rng, simulations, executor)",
     "uncheckable_information": "(game, rows)",
+    "fourier_frequencies": "(kernel, inputs, features)",
     "inducing_points": "(X, count, method, kernel, rng, least_rows)",
 }
 ATTRIBUTES = {
@@ -49,7 +51,9 @@ ATTRIBUTES = {
     "RewardScheme": {"rho_rational", "rho_stable", "rewards"},
     "Game": {"n", "value", "values", "total", "alone"},
     "GaussianProcess": {"fit_hyperparameters", "posterior", "log_marginal_likelihood"},
+    "FourierGaussianProcess": {"fit_hyperparameters", "fit_from_sums", "posterior", "summarise"},
     "SparseGaussianProcess": {
+        "fit_from_sums",
         "fit_hyperparameters",
         "posterior",
         "log_marginal_likelihood",
@@ -73,7 +77,7 @@ ATTRIBUTES = {
         "to_dict",
         "report",
     },
-    "PartySummary": {"gram", "moment"},
+    "PartySummary": {"gram", "moment", "under"},
     "NetworkFeatures": {"train", "of"},
     "FairpoolError": {"args"},
     "FairpoolWarning": {"args"},

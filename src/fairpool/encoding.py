@@ -15,7 +15,7 @@ from fairpool.notes import Note
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.columns import level_counts
 from fairpool.tables.days import days_of
-from fairpool.tables.made_up import evenly_spread
+from fairpool.tables.made_up import ROWS, evenly_spread
 from fairpool.targets import Labels, Target
 
 REASON = "reason"
@@ -111,6 +111,17 @@ class TableEncoding:
         rules = self.rules
         return all(rules[name].bounds is not None for name in scaled)
 
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """The input columns of which only rows tell what they may be: no range, no levels."""
+        some = np.array([0.5])
+        names = []
+        for column in self.columns:
+            levels_are_learned = isinstance(column, CategoryColumn) and column.others
+            if levels_are_learned or column.made_up(some) is None:
+                names.append(column.name)
+        return tuple(names)
+
     def encode(self, table: pa.Table) -> FloatArray:
         """The model's inputs X [m, p], each column contiguous as it is in the table."""
         names = {*table.column_names}
@@ -172,12 +183,12 @@ class TableEncoding:
         """The labels y [m], as the model sees them."""
         return self.target.encode(table[self.target.name])
 
-    def made_up(self) -> FloatArray | None:
-        """Inputs [m, p] that anybody could make up who knows what columns may be.
+    def made_up(self, rows: int = ROWS) -> FloatArray | None:
+        """Inputs [rows, p] that anybody could make up who knows what columns may be.
 
         They are spread evenly over declared ranges and levels; None if a column has none.
         """
-        shares = evenly_spread(len(self.columns))
+        shares = evenly_spread(len(self.columns), rows)
         table = {}
         for column, share in zip(self.columns, shares.T, strict=True):
             values = column.made_up(share)

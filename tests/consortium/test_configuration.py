@@ -95,8 +95,8 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
         ),
         (GOOD + '"a[b]" = 1', ["a[b]: unknown key"]),
         (
-            GOOD + "[model]\nkind = 'forest'",
-            ["model, kind: 'forest' is not allowed; give one of gp, sparse_gp, blr, network"],
+            GOOD + "[model]\nkind = 'svm'",
+            ["model, kind: 'svm' is not allowed; give one of gp, sparse_gp, fourier, blr, network"],
         ),
         (GOOD + "[model]\nkernel = 'rbf +'", ['model, kernel: kernel "rbf +": it cannot be read']),
         (GOOD + "[model]\nlearn = false", ["model: learn = false needs noise_variance"]),
@@ -114,7 +114,7 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
         (GOOD + "[rewards]\nrho = true", ["rewards, rho: True is not allowed"]),
         (
             GOOD + "[model]\nkind = 'blr'\nkernel = 'rbf'",
-            ['kernel has no meaning for kind = "blr" (only for gp, sparse_gp)'],
+            ['kernel has no meaning for kind = "blr" (only for gp, sparse_gp, fourier)'],
         ),
         (
             GOOD + '[[parties]]\nname = "A "\ndata = "b.csv"',

@@ -193,7 +193,7 @@ def test_a_constant_column_is_noticed_and_harmless(tmp_path):
 def test_an_exact_gp_needs_consent_and_says_what_avoids_it(tmp_path):
     [problem] = refuse(project(tmp_path, model='kind = "gp"'))
     assert "set share_inputs = true in [rewards]" in problem
-    assert '"sparse_gp", "blr" or "network"' in problem
+    assert '"sparse_gp", "fourier", "blr" or "network"' in problem
 
 
 def test_moments_of_batches_are_those_of_the_whole():

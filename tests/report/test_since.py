@@ -17,7 +17,7 @@ from fairpool.report.since import (
 )
 from fairpool.report.since_chart import DIAMOND, MOST_DRAWN, drawn_changes, since_chart
 from fairpool.report.since_section import SinceSection
-from fairpool.rounds import FACTORS, Parts, PartyChange, explain_changes
+from fairpool.rounds import FACTORS, ByFactor, PartyChange, explain_changes
 from fairpool.targets import LABELS
 from tests.support.browser import chromium, console, open_page
 from tests.support.rounds import a_round, everything_changes, party
@@ -29,7 +29,7 @@ A = PartyChange(
     after=12.0,
     share_before=0.61,
     share_after=0.68,
-    parts=Parts(own_data=1.21, others_data=0.9, joiners=-0.4, leavers=-0.11, terms=0.2),
+    parts=ByFactor(own_data=1.21, others_data=0.9, joiners=-0.4, leavers=-0.11, terms=0.2),
 )
 
 
@@ -93,37 +93,37 @@ def test_factors_of_which_nobody_heard_have_no_column():
             " others, +0.2 because of the terms.",
         ),
         (
-            replace(A, after=8.2, share_after=0.5, parts=Parts(others_data=-2.0)),
+            replace(A, after=8.2, share_after=0.5, parts=ByFactor(others_data=-2.0)),
             "Your reward fell from 61% to 50% of the best model's information (from 10.20 to 8.20"
             " nats): −2.0 nats because of what changed with the others.",
         ),
         (
-            replace(A, share_after=0.55, parts=Parts(joiners=1.8)),
+            replace(A, share_after=0.55, parts=ByFactor(joiners=1.8)),
             "Your reward rose from 10.20 to 12.00 nats; as the best model grew more, that is 55% of"
             " it (61% before): +1.8 nats because of what changed with the others.",
         ),
         (
-            replace(A, after=8.2, share_after=0.7, parts=Parts(leavers=-2.0)),
+            replace(A, after=8.2, share_after=0.7, parts=ByFactor(leavers=-2.0)),
             "Your reward fell from 10.20 to 8.20 nats; as the best model shrank more, that is 70%"
             " of it (61% before): −2.0 nats because of what changed with the others.",
         ),
         (
-            replace(A, share_after=0.61, parts=Parts(own_data=1.8)),
+            replace(A, share_after=0.61, parts=ByFactor(own_data=1.8)),
             "Your reward rose from 10.20 to 12.00 nats, and is 61% of the best model's information"
             " as before: +1.8 nats because of your own data.",
         ),
         (
-            replace(A, after=10.2, share_after=0.61, parts=Parts()),
+            replace(A, after=10.2, share_after=0.61, parts=ByFactor()),
             "Your reward is what it was, 10.20 nats and 61% of the best model's information.",
         ),
         (
-            replace(A, after=10.2, share_after=0.6, parts=Parts(own_data=1, leavers=-1)),
+            replace(A, after=10.2, share_after=0.6, parts=ByFactor(own_data=1, leavers=-1)),
             "Your reward is what it was, 10.20 nats; that is now 60% of the best model's"
             " information (61% before): +1.0 nats because of your own data, −1.0 because of what"
             " changed with the others.",
         ),
         (
-            replace(A, before=0.0, share_before=None, parts=Parts(own_data=12.0)),
+            replace(A, before=0.0, share_before=None, parts=ByFactor(own_data=12.0)),
             "Your reward rose from 0.00 to 12.00 nats: +12.0 nats because of your own data.",
         ),
         (
@@ -136,7 +136,7 @@ def test_factors_of_which_nobody_heard_have_no_column():
             "You did not take part last time, so there is nothing to compare with.",
         ),
         (
-            replace(A, parts=Parts(own_data=1.8), errors=Parts(own_data=0.03)),
+            replace(A, parts=ByFactor(own_data=1.8), errors=ByFactor(own_data=0.03)),
             "Your reward rose from 61% to 68% of the best model's information (from 10.20 to 12.00"
             " nats): +1.8 nats because of your own data. These parts are estimates, since there are"
             " many parties.",
@@ -247,7 +247,7 @@ def test_no_word_is_written_under_a_diamond(changes):
 def test_of_many_parties_those_are_drawn_for_whom_most_changed(changes):
     many = []
     for k in range(40):
-        parts = Parts(own_data=k, terms=-k / 2)
+        parts = ByFactor(own_data=k, terms=-k / 2)
         many.append(replace(A, id=str(k), name=f"P{k}", after=60.0 - k, parts=parts))
     chosen = drawn_changes(replace(changes, parties=tuple(many)))
     assert [one.name for one in chosen] == [f"P{k}" for k in range(40 - MOST_DRAWN, 40)]

@@ -32,11 +32,14 @@ def network():
 COVARIANCE = np.array([[2.0, 0.5, 0, 0], [0.5, 1.0, 0.2, 0], [0, 0.2, 1.5, 0.1], [0, 0, 0.1, 0.7]])
 INDUCING = np.random.default_rng(3).standard_normal((7, P))
 
+WAVES = 1.3 * RBF([0.8, 1.2, 2.0]) + 0.4 * Matern([1.0, 2.0, 3.0], nu=1.5)
+
 MODELS = {
     "gp": fp.GaussianProcess(1.3 * RBF([0.8, 1.2, 2.0]), 0.3),
     "gp-composite": fp.GaussianProcess(0.7 * RBF(1.5) + 0.5 * Matern([1.0, 2.0, 3.0], nu=0.5), 0.2),
     "gp-other": fp.GaussianProcess(RationalQuadratic(1.0, 2.0) + 0.1 * DotProduct(0.5), 0.4),
     "sparse": fp.SparseGaussianProcess(1.3 * RBF([0.8, 1.2, 2.0]), 0.3, INDUCING),
+    "fourier": fp.FourierGaussianProcess(WAVES, 0.3, fp.fourier_frequencies(WAVES, P, 12)),
     "blr": fp.BayesianLinearRegression(0.5),
     "blr-prior": fp.BayesianLinearRegression(0.5, COVARIANCE, [0.3, -1.0, 0.2, 0.5]),
     "blr-wide": fp.BayesianLinearRegression(

@@ -33,6 +33,8 @@ def prior_covariance(model, X):
             @ np.linalg.pinv(model.kernel(U), rcond=1e-13, hermitian=True)
             @ model.kernel(U, X)
         )
+    if hasattr(model, "frequencies"):
+        return fourier_covariance(model.kernel, model.frequencies, X)
     if hasattr(model, "kernel"):
         return model.kernel(X) if len(X) else np.zeros((0, 0))
     Phi = model.design(X)
@@ -40,6 +42,17 @@ def prior_covariance(model, X):
     if Sigma_0.ndim < 2:
         Sigma_0 = np.diag(np.broadcast_to(Sigma_0, Phi.shape[1]))
     return Phi @ Sigma_0 @ Phi.T
+
+
+def fourier_covariance(kernel, frequencies, X):
+    """Mean of cos(w . (x - z)) over the frequencies, of constant * simple kernel [+ another]."""
+    terms = [kernel.k1, kernel.k2] if type(kernel).__name__ == "Sum" else [kernel]
+    K = np.zeros((len(X), len(X)))
+    for term, z in zip(terms, frequencies, strict=True):
+        w = z / term.k2.length_scale
+        for i, x in enumerate(X):
+            K[i] += term.k1.constant_value * np.cos((x - X) @ w.T).mean(axis=1)
+    return K
 
 
 def information_gain(model, X, noise):

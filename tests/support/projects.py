@@ -166,6 +166,7 @@ def project(
 MODELS = {
     "gp": ('kind = "gp"\nkernel = "rbf + exponential"', "share_inputs = true"),
     "sparse_gp": ('kind = "sparse_gp"\ninducing_points = 12', ""),
+    "fourier": ('kind = "fourier"\nfeatures = 12', ""),
     "blr": ('kind = "blr"', ""),
     "network": ('kind = "network"\nhidden_layers = [8, 5]', "share_labels = true"),
 }

@@ -64,19 +64,24 @@ categorical = { sex = ["female", "male"] }
 # kind = "date"                 # read as days
 
 [model]
-# "sparse_gp", "blr" (Bayesian linear regression), "network" (regression on a network's last
-# hidden layer), or "gp". An exact "gp" puts everybody's inputs into every reward file, and
+# "sparse_gp", "fourier" (the same by waves that follow from the kernel, for which no row is
+# needed), "blr" (Bayesian linear regression), "network" (regression on a network's last hidden
+# layer), or "gp". An exact "gp" puts everybody's inputs into every reward file, and
 # needs share_inputs = true below.
 kind = "sparse_gp"
 # rbf, exponential, matern32, matern52, linear, with + and *: "rbf + exponential".
 kernel = "rbf"
 # How many inducing points a sparse_gp has.
 inducing_points = 40
+# Where they lie: "clusters", at means of several rows, or "spread", evenly over the ranges and
+# levels of [columns.NAME], for which nobody's rows are needed.
+# inducing = "clusters"
 # Hyperparameters are learned, on [public] data if there is some and otherwise on all parties' data.
 # With learn = false they are as given: noise_variance in units of the standardised target, length
 # scales as rbf(2.0).
 # learn = true
 # noise_variance = 0.3
+# features = 50                 # of "fourier": how many waves
 # hidden_layers = [100, 50]     # of a network
 # prior_variance = 1.0          # of the weights, for blr and network
 

@@ -74,7 +74,8 @@ def build_model(section: ModelSection, origin: Origin, encoding: TableEncoding) 
     noise = section.noise_variance or START_NOISE
     target = encoding.target
     labels = target.indicators(y) if isinstance(target, ClassTarget) else y
-    model = kind.build(section, LearningData(X=X, y=labels, public=origin.public, noise=noise))
+    data = LearningData(X=X, y=labels, public=origin.public, noise=noise, encoding=encoding)
+    model = kind.build(section, data)
     if isinstance(target, ClassTarget):
         model = target.classifier(model)
     notes: tuple[Note, ...] = ()

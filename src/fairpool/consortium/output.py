@@ -254,12 +254,15 @@ def _about_test_rows(run: Run, i: int) -> str:
 def reveals(run: Run, i: int) -> tuple[str, ...]:
     """What party i's file tells about the others, sentence by sentence; nothing is left out."""
     result, preparation = run.collaboration, run.preparation
-    disclosure = KINDS[preparation.configuration.model.kind].disclosure
+    section = preparation.configuration.model
+    disclosure = KINDS[section.kind].disclosed(section, preparation.encoding)
     releases = preparation.configuration.rewards.files_together(result.game.n)
     sentences = [_contents(result.models[i], disclosure, releases)]
     learned = _learned(run, disclosure)
     if learned:
         sentences.append(learned)
+    if disclosure.from_nobody is not None:
+        sentences.append(disclosure.from_nobody)
     if preparation.public is None and disclosure.from_labels is not None:
         sentences.append(disclosure.from_labels)
     sentences += _about_levels(preparation, i)

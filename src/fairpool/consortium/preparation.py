@@ -199,6 +199,7 @@ def conclude(examination: Examination) -> Preparation:
     context = examination.context
     if context is not None and context.agreement is not None:
         encoding = context.agreement.encoding_like(encoding)
+    _refuse_unfit_model(configuration, encoding)
     _refuse_small_parties(configuration, encoding, surveys)
     far = look_for_outliers(findings.columns, surveys, configuration.limits)
     unused = unused_warnings(plan, features, findings.party_heads)
@@ -499,6 +500,15 @@ def _heads_of_parties(sources: Sequence[Source], heads: Heads) -> Heads:
             if source.is_party and file in heads:
                 own[file] = heads[file]
     return own
+
+
+def _refuse_unfit_model(configuration: Configuration, encoding: TableEncoding) -> None:
+    """Refuse a model whose settings cannot be done with these columns."""
+    section = configuration.model
+    public = configuration.public is not None
+    problems = KINDS[section.kind].problems(section, encoding, public=public)
+    if problems:
+        raise ConfigurationError(*problems)
 
 
 def _refuse_small_parties(

@@ -4,6 +4,7 @@
 |---|---|---|
 | `gp` | `GaussianProcess` | everybody's rows |
 | `sparse_gp` | `SparseGaussianProcess` | sums over rows, at inducing points |
+| `fourier` | `FourierGaussianProcess` | sums over rows, at waves that follow from the kernel |
 | `blr` | `BayesianLinearRegression` | sums over rows |
 | `network` | `BayesianLinearRegression` on `NetworkFeatures` | sums over rows, and a network |
 """
@@ -14,6 +15,7 @@ from fairpool.errors import RewardFileError, shown
 from fairpool.model_kinds.blr import LinearKind
 from fairpool.model_kinds.classes import STORED_AS as CLASSIFIER
 from fairpool.model_kinds.classes import decode_classes, encode_classes
+from fairpool.model_kinds.fourier import FourierKind
 from fairpool.model_kinds.gp import GaussianProcessKind
 from fairpool.model_kinds.kind import Disclosure, LearningData, ModelKind, Stored
 from fairpool.model_kinds.network import NetworkKind
@@ -23,6 +25,7 @@ from fairpool.models import ClassPosterior, Model, TrainedPosterior
 KINDS: dict[str, ModelKind] = {
     "gp": GaussianProcessKind(),
     "sparse_gp": SparseGaussianProcessKind(),
+    "fourier": FourierKind(),
     "blr": LinearKind(),
     "network": NetworkKind(),
 }

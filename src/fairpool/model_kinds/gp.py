@@ -28,6 +28,20 @@ class GaussianProcessKind:
     needs_rows = True
     disclosure = Disclosure(holds_rows=True)
 
+    def disclosed(self, settings: Any, encoding: TableEncoding) -> Disclosure:  # noqa: ARG002
+        """The same, however it is configured."""
+        return self.disclosure
+
+    def problems(
+        self,
+        settings: Any,  # noqa: ARG002 -- any columns will do
+        encoding: TableEncoding,  # noqa: ARG002
+        *,
+        public: bool,  # noqa: ARG002
+    ) -> list[str]:
+        """Any columns will do."""
+        return []
+
     def weights(self, settings: Any, *, inputs: int, rows: int) -> int:  # noqa: ARG002
         """It has none."""
         return 0

@@ -1,7 +1,7 @@
 """What the kinds of Gaussian processes have in common: a kernel."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from fairpool.encoding import TableEncoding
 from fairpool.keys import Key
 from fairpool.model_kinds.kernel_expression import parse_kernel
 from fairpool.model_kinds.weights import round_number
-from fairpool.models import GaussianProcess, SparseGaussianProcess
+from fairpool.models import FourierGaussianProcess, GaussianProcess, SparseGaussianProcess
 from fairpool.models.kernels import leaves
 
 
@@ -22,9 +22,10 @@ KERNEL = Key(type=str, default="rbf", check=_readable)
 """The kernel, as an expression."""
 
 
-def with_rounded_kernel(
-    model: GaussianProcess | SparseGaussianProcess,
-) -> GaussianProcess | SparseGaussianProcess:
+Process = TypeVar("Process", GaussianProcess, SparseGaussianProcess, FourierGaussianProcess)
+
+
+def with_rounded_kernel(model: Process) -> Process:
     """The process with kernel parameters and noise variance to three digits."""
     theta = np.array([np.log(round_number(np.exp(value))) for value in model.kernel.theta])
     return replace(

@@ -36,12 +36,14 @@ class Disclosure:
         learned: What is always learned from all parties' rows where there is no public data, in
             words; hyperparameters are, too, unless they are given.
         from_labels: What else is then learned from all labels without noise, as a sentence.
+        from_nobody: What is not learned from any row, where one might think so, as a sentence.
         note: What the operator is told of that.
     """
 
     holds_rows: bool = False
     learned: tuple[str, ...] = ("scaling",)
     from_labels: str | None = None
+    from_nobody: str | None = None
     note: Note | None = None
 
 
@@ -55,12 +57,14 @@ class LearningData:
         public: Whether they are public. If not, what is learned from them is rounded, since it goes
             into every reward file: from exact sums a party could subtract its own rows.
         noise: Where the search for the noise variance starts, or the variance itself.
+        encoding: What the columns are, and with them what anybody could make up of them.
     """
 
     X: FloatArray
     y: FloatArray
     public: bool
     noise: float
+    encoding: TableEncoding
 
 
 class ModelKind(Protocol):
@@ -93,7 +97,26 @@ class ModelKind(Protocol):
 
     @property
     def disclosure(self) -> Disclosure:
-        """What its files tell."""
+        """What its files tell, as it is configured by default."""
+        ...  # pragma: no cover
+
+    def disclosed(self, settings: Any, encoding: TableEncoding) -> Disclosure:
+        """What its files tell, as it is configured.
+
+        Args:
+            settings: The [model] section.
+            encoding: What the columns are.
+        """
+        ...  # pragma: no cover
+
+    def problems(self, settings: Any, encoding: TableEncoding, *, public: bool) -> list[str]:
+        """What of its settings cannot be done with these columns, in words.
+
+        Args:
+            settings: The [model] section.
+            encoding: What the columns are.
+            public: Whether there are public data.
+        """
         ...  # pragma: no cover
 
     def weights(self, settings: Any, *, inputs: int, rows: int) -> int:

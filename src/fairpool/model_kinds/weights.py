@@ -1,11 +1,13 @@
 """What all kinds of models with weights have in common."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from fairpool.encoding import TableEncoding
 from fairpool.errors import RewardFileError
-from fairpool.model_kinds.kind import Stored
+from fairpool.model_kinds.kind import Disclosure, Stored
 from fairpool.models import WeightModel, WeightPosterior
 from fairpool.parties import Told
 from fairpool.stored import number
@@ -15,6 +17,21 @@ class WeightKind:
     """A kind whose values need sums over rows alone, so that a table may be larger than memory."""
 
     needs_rows = False
+    disclosure: Disclosure
+
+    def disclosed(self, settings: Any, encoding: TableEncoding) -> Disclosure:  # noqa: ARG002
+        """The same, however it is configured."""
+        return self.disclosure
+
+    def problems(
+        self,
+        settings: Any,  # noqa: ARG002 -- for kinds that not all columns suit
+        encoding: TableEncoding,  # noqa: ARG002
+        *,
+        public: bool,  # noqa: ARG002
+    ) -> list[str]:
+        """Any columns will do."""
+        return []
 
     def refuse_too_many_rows(self, sizes: Sequence[int], workers: int) -> None:
         """Any number of rows will do."""

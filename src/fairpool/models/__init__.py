@@ -4,6 +4,7 @@
 |---|---|---|
 | `GaussianProcess` | a function f | kernel space: one row and column per data point |
 | `SparseGaussianProcess` | f at inducing points (DTC) | weight space: one per inducing point |
+| `FourierGaussianProcess` | weights of fixed waves | weight space: one per wave |
 | `BayesianLinearRegression` | weights on any features | weight space: one per feature |
 | `Classifier` of any of them | that for every class | as many such spaces as classes |
 """
@@ -12,6 +13,7 @@ from fairpool.models.blr import BayesianLinearRegression
 from fairpool.models.class_posterior import ClassPosterior
 from fairpool.models.classifier import Classifier
 from fairpool.models.features import NetworkFeatures
+from fairpool.models.fourier import FourierGaussianProcess, fourier_frequencies
 from fairpool.models.gp import GaussianProcess
 from fairpool.models.inducing import inducing_points
 from fairpool.models.metrics import log_normal_density, mnlp
@@ -24,6 +26,7 @@ __all__ = [
     "BayesianLinearRegression",
     "ClassPosterior",
     "Classifier",
+    "FourierGaussianProcess",
     "GaussianProcess",
     "KernelPosterior",
     "Model",
@@ -33,6 +36,7 @@ __all__ = [
     "TrainedPosterior",
     "WeightModel",
     "WeightPosterior",
+    "fourier_frequencies",
     "inducing_points",
     "log_normal_density",
     "mnlp",

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from fairpool.errors import DataError, shown
 from fairpool.linear_algebra.cholesky import NotComputable, lower_factors
-from fairpool.linear_algebra.spectrum import left_singular, spectrum
+from fairpool.linear_algebra.spectrum import left_singular
+from fairpool.models.evidence import FACTOR_BOUNDS, Evidence
 from fairpool.models.features import apply_features
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, check_noise_bounds, noise_notes
 from fairpool.models.weight_model import RowSums, WeightModel
@@ -23,9 +23,6 @@ from fairpool.tables.arrays import (
     read_only,
     with_unit_diagonal,
 )
-
-FACTOR_BOUNDS = (1e-6, 1e6)
-"""Where a factor on the prior variance is searched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,22 +145,13 @@ class BayesianLinearRegression(WeightModel):
         check_noise_bounds(noise_bounds)
         U, S = left_singular(self.whitened_features(X))
         u = U.T @ y
-        outside = float(((y - U @ u) ** 2).sum())
-
-        def minus_evidence(log_noise: float) -> float:
-            s2 = np.exp(log_noise)
-            fit = outside / s2 + (u**2 / (s2 + S**2)).sum()
-            return float(0.5 * (fit + np.log1p(S**2 / s2).sum() + len(y) * log_noise))
-
-        # The evidence can have several maxima: look everywhere, then closely around the best place.
-        grid = np.log(np.geomspace(*noise_bounds, 200))
-        best = int(np.argmin([minus_evidence(g) for g in grid]))
-        around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-        optimum = minimize_scalar(
-            minus_evidence, bounds=around, method="bounded", options={"xatol": 1e-10}
+        evidence = Evidence(
+            eigenvalues=S**2, along=u**2, outside=float(((y - U @ u) ** 2).sum()), rows=len(y)
         )
-        noise = float(np.exp(optimum.x))
-        return Learned(replace(self, noise_variance=noise), noise_notes(noise, noise_bounds))
+        best = evidence.best(noise_bounds=noise_bounds)
+        return Learned(
+            replace(self, noise_variance=best.noise), noise_notes(best.noise, noise_bounds)
+        )
 
     def learn_prior(
         self,
@@ -174,33 +162,19 @@ class BayesianLinearRegression(WeightModel):
         rng: np.random.Generator | int | None = None,  # noqa: ARG002 -- the search is deterministic
         restarts: int = 0,  # noqa: ARG002 -- and looks everywhere
     ) -> Learned:
-        """A factor on the prior variance, of the largest evidence of several sets of labels.
-
-        With lambda the eigenvalues of A^T D^-1 A of a set, and c its moment along the eigenvectors,
-        the evidence of a factor f is 1/2 sum f c^2 / (1 + f lambda) - 1/2 sum log(1 + f lambda).
-        """
+        """A factor on the prior variance, of the largest evidence of several sets of labels."""
         A = self.whitened_features(X)
-        told: list[tuple[FloatArray, FloatArray]] = []
+        sets = []
         for y, s2 in zip((Y.T - self.prior_mean_at(X)), noise.T, strict=True):
             weighted = A / s2[:, None]
-            l, Q = spectrum(weighted.T @ A)  # noqa: E741 -- the design's letter
-            told.append((np.maximum(l, 0.0), Q.T @ (weighted.T @ y)))
+            squares = float((y**2 / s2).sum())
+            sets.append(Evidence.of(weighted.T @ A, weighted.T @ y, squares=squares, rows=len(y)))
+        best = Evidence.of_sets(sets).best(factor_bounds=FACTOR_BOUNDS)
+        return Learned(self.with_prior_scaled(best.factor), ())
 
-        def minus_evidence(log_factor: float) -> float:
-            f = np.exp(log_factor)
-            evidence = 0.0
-            for l, c in told:  # noqa: E741
-                evidence += float((f * c**2 / (1 + f * l)).sum() - np.log1p(f * l).sum())
-            return -0.5 * evidence
-
-        grid = np.log(np.geomspace(*FACTOR_BOUNDS, 200))
-        best = int(np.argmin([minus_evidence(g) for g in grid]))
-        around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-        optimum = minimize_scalar(
-            minus_evidence, bounds=around, method="bounded", options={"xatol": 1e-10}
-        )
-        factor = float(np.exp(optimum.x))
-        return Learned(replace(self, prior_variance=factor * self.prior_variance), ())
+    def with_prior_scaled(self, factor: float) -> "BayesianLinearRegression":
+        """The same with another prior covariance, factor times this one's."""
+        return replace(self, prior_variance=factor * self.prior_variance)
 
 
 def _square_root(Sigma_0: FloatArray) -> FloatArray:

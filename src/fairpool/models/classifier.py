@@ -19,11 +19,17 @@ from fairpool.compute.memory import refuse_beyond_memory
 from fairpool.errors import DataError, shown
 from fairpool.information import LabelledSpace, Space, StackedLabels, StackedSpace
 from fairpool.models.class_posterior import ClassPosterior
+from fairpool.models.evidence import (
+    AS_GIVEN,
+    FACTOR_BOUNDS,
+    Evidence,
+    evidence_with_known_noise,
+)
 from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned
 from fairpool.models.model import Model
 from fairpool.models.posteriors import TrainedPosterior
 from fairpool.models.weight_model import RowSums, WeightModel
-from fairpool.notes import Note
+from fairpool.notes import Note, warn_of
 from fairpool.parties import ClassCoding, ClassSummary, Party, PartyData, Pool
 from fairpool.tables.arrays import FloatArray, as_matrix, as_vector
 
@@ -178,6 +184,38 @@ class Classifier(Model):
             notes += learned.notes
         # What is to be said of several classes is said once.
         return Learned(replace(self, model=tuple(models)), tuple(dict.fromkeys(notes)))
+
+    def learn_from_sums(self, parties: Sequence[PartyData]) -> Learned:
+        """What `fit_from_sums` does, with notes instead of warnings."""
+        pool = Pool.of(parties, self)
+        self.check(pool)
+        models = self._weight_models()
+        of_classes = [evidence_with_known_noise(of_class) for of_class in pool.of_classes]
+        if self.shared:
+            best = Evidence.of_sets(of_classes).best(factor_bounds=FACTOR_BOUNDS)
+            scaled = models[0].with_prior_scaled(best.factor)
+            return Learned(replace(self, model=scaled), best.notes(AS_GIVEN, FACTOR_BOUNDS))
+        own = []
+        notes: list[Note] = []
+        for model, evidence in zip(models, of_classes, strict=True):
+            best = evidence.best(factor_bounds=FACTOR_BOUNDS)
+            own.append(model.with_prior_scaled(best.factor))
+            notes += best.notes(AS_GIVEN, FACTOR_BOUNDS)
+        return Learned(replace(self, model=tuple(own)), tuple(dict.fromkeys(notes)))
+
+    def fit_from_sums(self, parties: Sequence[PartyData]) -> "Classifier":
+        """The same with the factor on the prior variance that the labels make most likely.
+
+        One for all classes, or, where there is a model for each, one for each; noise follows from
+        classes. Sums over rows will do, see `WeightModel.fit_from_sums`.
+
+        Args:
+            parties: Summaries; or rows, or some of each.
+        """
+        learned = self.learn_from_sums(parties)
+        warn_of(learned.notes)
+        fitted: Classifier = learned.model
+        return fitted
 
     # What a game asks.
 

@@ -75,6 +75,28 @@ def leaves(kernel: sk.Kernel) -> list[sk.Kernel]:
     return [kernel]
 
 
+def scaled(kernel: sk.Kernel, factor: float) -> sk.Kernel:
+    """The kernel times a factor, in its own amplitudes where it has some."""
+    if isinstance(kernel, sk.Sum):
+        return sk.Sum(scaled(kernel.k1, factor), scaled(kernel.k2, factor))
+    if isinstance(kernel, sk.Product):
+        if _has_amplitude(kernel.k1) or not _has_amplitude(kernel.k2):
+            return sk.Product(scaled(kernel.k1, factor), kernel.k2)
+        return sk.Product(kernel.k1, scaled(kernel.k2, factor))
+    if isinstance(kernel, sk.ConstantKernel):
+        return sk.ConstantKernel(factor * kernel.constant_value, kernel.constant_value_bounds)
+    return sk.Product(sk.ConstantKernel(factor), kernel)
+
+
+def _has_amplitude(kernel: sk.Kernel) -> bool:
+    """Whether a factor on the whole of it is among its own parameters."""
+    if isinstance(kernel, sk.Sum):
+        return _has_amplitude(kernel.k1) and _has_amplitude(kernel.k2)
+    if isinstance(kernel, sk.Product):
+        return _has_amplitude(kernel.k1) or _has_amplitude(kernel.k2)
+    return isinstance(kernel, sk.ConstantKernel)
+
+
 def refuse_indefinite(kernel: sk.Kernel, K: FloatArray) -> None:
     """Refuse a kernel whose covariance K has a negative eigenvalue (beyond rounding).
 

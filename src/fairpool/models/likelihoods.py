@@ -150,6 +150,49 @@ def dtc_likelihood_of_sets(
     return float(value), pullback_XU(by_K_XU) + pullback_UU(by_K_UU)
 
 
+def weight_likelihood(
+    A: FloatArray, noise: float, y: FloatArray
+) -> tuple[float, FloatArray, float]:
+    """log N(y; 0, A A^T + noise I), its derivatives by A [m, d], and by log noise; in O(m d^2).
+
+    With C = A A^T + noise I, a = C^-1 y and G = 1/2 (a a^T - C^-1), the derivative by A is 2 G A,
+    and C^-1 A = A B^-1 / noise for B = I + A^T A / noise.
+    """
+    m, d = A.shape
+    L_B = lower_factors(np.eye(d) + A.T @ A / noise)
+    w = solve_factorised(L_B, A.T @ y) / noise
+    residual = y - A @ w
+    a = residual / noise
+    log_det = 2 * half_log_determinant_by_factor(L_B) + m * np.log(noise)
+    value = -0.5 * (residual @ residual / noise + w @ w + log_det + m * LOG_2PI)
+    B_inverse = solve_factorised(L_B, np.eye(d))
+    by_A = np.outer(a, a @ A) - A @ B_inverse / noise
+    trace_C_inverse = (m - d + B_inverse.trace()) / noise
+    return float(value), by_A, float(0.5 * noise * (a @ a - trace_C_inverse))
+
+
+def weight_likelihood_of_sets(
+    A: FloatArray, Y: FloatArray, noise: FloatArray
+) -> tuple[float, FloatArray]:
+    """Sum over sets of labels of log N(y; 0, A A^T + diag(noise)), and its derivatives by A.
+
+    As `weight_likelihood` of rows and labels over their noise deviations, which have noise 1.
+
+    Args:
+        A: Features of all sets [m, d].
+        Y: Labels [m, k].
+        noise: Their noise variances [m, k].
+    """
+    value = 0.0
+    by_A = np.zeros_like(A)
+    for y, s2 in zip(Y.T, noise.T, strict=True):
+        scale = 1 / np.sqrt(s2)
+        of_set, by_scaled, _ = weight_likelihood(A * scale[:, None], 1.0, scale * y)
+        value += of_set - 0.5 * float(np.log(s2).sum())
+        by_A += scale[:, None] * by_scaled
+    return value, by_A
+
+
 def inducing_covariance(K_UU: FloatArray) -> FloatArray:
     """K_UU + JITTER diag(K_UU) [d, d], the covariance of what the model takes for the values at U.
 

@@ -182,3 +182,7 @@ class SparseGaussianProcess(WeightModel):
             entries=len(X) * len(U),
         )
         return Learned(replace(self, kernel=fit.kernel), fit.notes)
+
+    def with_prior_scaled(self, factor: float) -> "SparseGaussianProcess":
+        """The same with another kernel, factor times this one."""
+        return replace(self, kernel=kernels.scaled(self.kernel, factor))

@@ -8,7 +8,7 @@ batch, or by itself, and no row needs to travel.
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -26,9 +26,12 @@ from fairpool.information import (
 from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.linear_algebra.log_determinant import half_log_determinant_by_factor
 from fairpool.linear_algebra.solving import solve_factorised
+from fairpool.models.evidence import AS_GIVEN, FACTOR_BOUNDS, Evidence, evidence_of
+from fairpool.models.hyperparameters import NOISE_BOUNDS, Learned, check_noise_bounds
 from fairpool.models.model import Model
 from fairpool.models.posteriors import WeightPosterior
-from fairpool.parties import FeatureBounds, Party, PartySummary, Pool
+from fairpool.notes import warn_of
+from fairpool.parties import FeatureBounds, Party, PartyData, PartySummary, Pool
 from fairpool.tables.arrays import (
     FloatArray,
     as_labels,
@@ -239,6 +242,63 @@ class WeightModel(Model):
         A = self.whitened_features(X)
         residual = y - self.prior_mean_at(X)
         return RowSums(A.T @ A, A.T @ residual, float(residual @ residual))
+
+    def with_prior_scaled(self, factor: float) -> Self:
+        """The same with the prior covariance of the latent values times a factor."""
+        raise DataError(f"the prior of a {type(self).__name__} cannot be scaled by {factor:.3g}")
+
+    def learn_from_sums(
+        self,
+        parties: Sequence[PartyData],
+        *,
+        scale_prior: bool = True,
+        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
+    ) -> Learned:
+        """What `fit_from_sums` does, with notes instead of warnings."""
+        check_noise_bounds(noise_bounds)
+        factor_bounds = FACTOR_BOUNDS if scale_prior else AS_GIVEN
+        best = self.evidence(parties).best(noise_bounds=noise_bounds, factor_bounds=factor_bounds)
+        # Where nothing is to be scaled, a model need not know how.
+        model = self.with_prior_scaled(best.factor) if scale_prior else self
+        learned = model.with_noise(best.noise)
+        return Learned(learned, best.notes(noise_bounds, factor_bounds))
+
+    def fit_from_sums(
+        self,
+        parties: Sequence[PartyData],
+        *,
+        scale_prior: bool = True,
+        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
+    ) -> Self:
+        """The same model with the scales that maximise the likelihood of all labels.
+
+        The noise variance and one factor on the prior variance of all weights; length scales,
+        features and inducing points stay. Sums over rows will do, and the optimum is the one that
+        the rows have: `fairpool.models.evidence`. The same sums serve the model that was learned:
+        `PartySummary.under`. A warning says so where no optimum within the bounds was reached.
+
+        Args:
+            parties: Summaries; or rows, or some of each.
+            scale_prior: Whether the prior's factor is learned, too, and not the noise alone.
+            noise_bounds: Where the noise variance is searched.
+        """
+        learned = self.learn_from_sums(parties, scale_prior=scale_prior, noise_bounds=noise_bounds)
+        warn_of(learned.notes)
+        fitted: Self = learned.model
+        return fitted
+
+    def with_noise(self, noise_variance: float) -> Self:
+        """The same with another noise variance."""
+        changed: Self = replace(self, noise_variance=noise_variance)  # type: ignore[type-var]
+        return changed
+
+    def evidence(self, parties: Sequence[PartyData]) -> Evidence:
+        """The log likelihood of all parties' labels, for any noise variance and prior scale.
+
+        Args:
+            parties: Whose rows have the model's noise variance, as they do by default.
+        """
+        return evidence_of(Pool.of(parties, self))
 
     def feature_bounds(self, inputs: int) -> FeatureBounds:  # noqa: ARG002 -- nothing is known
         """What the features of any row can be, by which invented sums are recognised."""

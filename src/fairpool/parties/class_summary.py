@@ -17,7 +17,7 @@ from fairpool.parties.class_coding import ClassCoding, Level
 from fairpool.parties.party import Party
 from fairpool.parties.party_data import FeatureModel, Told, UnequalRows
 from fairpool.parties.plausibility import REMEDY
-from fairpool.parties.summary import PartySummary
+from fairpool.parties.summary import PartySummary, scaling_between, with_scaled_features
 from fairpool.tables.arrays import FloatArray, as_numeric, read_only
 
 
@@ -147,6 +147,36 @@ class ClassSummary:
     def of_class(self, coding: ClassCoding, c: int) -> "ClassData":
         """What class c's latent function learns from."""
         return ClassData(summary=self, coding=coding, c=c)
+
+    def under(self, model: FeatureModel) -> "ClassSummary":
+        """The same rows' sums for a classifier whose features are a multiple of these.
+
+        So are those of one whose prior was scaled by learning from sums, or each class's was.
+        """
+        probe = model.probe(self.inputs)
+        if probe.shape != self.probe.shape:
+            raise DataError(
+                f'the summary of "{self.name}" was made with another model; summarise all with the'
+                " same one"
+            )
+        shape = (-1, *probe.shape[-2:])
+        old, new = self.probe.reshape(shape), probe.reshape(shape)
+        factors = np.array([scaling_between(*pair) for pair in zip(old, new, strict=True)])
+        probes = [with_scaled_features(*pair) for pair in zip(old, factors, strict=True)]
+        # One factor for all classes, or one for each, of both levels.
+        by_class = factors.reshape(-1, *(1,) * (self.sums.ndim - 1))
+        scaled = replace(
+            self,
+            grams=by_class[..., None] ** 2 * self.grams,
+            sums=by_class * self.sums,
+            probe=np.reshape(probes, probe.shape),
+        )
+        of_classes: tuple[tuple[PartySummary, ...], ...]
+        of_classes = scaled.of_classes  # type: ignore[attr-defined]
+        every = np.broadcast_to(new, (len(of_classes), *new.shape[1:]))
+        for (summary, *_), expected in zip(of_classes, every, strict=True):
+            summary.refuse_other_probe(expected)
+        return replace(scaled, probe=probe)
 
     def __add__(self, other: "ClassSummary") -> "ClassSummary":
         if self.name != other.name or self.counts.shape != other.counts.shape:

@@ -161,6 +161,24 @@ class PartySummary:
                 " same one"
             )
 
+    def under(self, model: FeatureModel) -> "PartySummary":
+        """The same rows' sums for a model whose features are a multiple of these.
+
+        So are those of a model whose prior was scaled by learning from sums. The noise variance is
+        that model's, too: the party need not be asked again.
+        """
+        probe = model.probe(self.inputs)
+        factor = scaling_between(self.probe, probe)
+        scaled = replace(
+            self,
+            gram=factor**2 * self.gram,
+            moment=factor * self.moment,
+            noise_variance=model.noise_variance,
+            probe=with_scaled_features(self.probe, factor),
+        )
+        scaled.refuse_other_probe(probe)
+        return replace(scaled, probe=probe)
+
     def __add__(self, other: "PartySummary") -> "PartySummary":
         if self.name != other.name:
             raise DataError(f'summaries of "{self.name}" and "{other.name}" are not of one party')
@@ -197,3 +215,25 @@ class SummedRows(PartySummary):
     def disturbance(self, z: FloatArray) -> FloatArray:
         """What noise on the labels adds to the moment: A^T noise, which is what z is."""
         return z
+
+
+def scaling_between(old: FloatArray, new: FloatArray) -> float:
+    """By what factor features grew, as seen in two probes [3, d + 1]; 1 where that cannot be said.
+
+    Whether they are multiples at all is for whoever asks to check.
+    """
+    if old.shape != new.shape:
+        return 1.0
+    before = old[:, :-1].ravel()
+    length = float(np.abs(before).max(initial=0.0))
+    if not length:
+        return 1.0
+    unit = before / length  # squares of tiny features would be lost
+    return float(unit @ new[:, :-1].ravel() / (unit @ unit) / length)
+
+
+def with_scaled_features(probe: FloatArray, factor: float) -> FloatArray:
+    """A probe [3, d + 1] with other features; the prior mean, its last column, stays."""
+    scaled = factor * probe
+    scaled[:, -1] = probe[:, -1]
+    return scaled

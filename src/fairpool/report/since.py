@@ -9,7 +9,7 @@ from rich.text import Text
 
 from fairpool.report.words import as_percent
 from fairpool.rounds import Changes, PartyChange
-from fairpool.rounds.parts import JOINERS, LEAVERS, OTHERS_DATA, OWN_DATA, TERMS
+from fairpool.rounds.factors import JOINERS, LEAVERS, OTHERS_DATA, OWN_DATA, TERMS
 
 TITLES = {
     OWN_DATA: "own data",

@@ -7,7 +7,7 @@ import altair as alt
 from fairpool.report.charts import INK, MOST_DRAWN
 from fairpool.report.since import TITLES, by_reward, signed
 from fairpool.rounds import Changes, PartyChange
-from fairpool.rounds.parts import JOINERS, LEAVERS, OTHERS_DATA, OWN_DATA, TERMS
+from fairpool.rounds.factors import JOINERS, LEAVERS, OTHERS_DATA, OWN_DATA, TERMS
 
 COLOURS = {
     OWN_DATA: "#1f6f8b",

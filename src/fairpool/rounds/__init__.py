@@ -4,13 +4,13 @@ The page about it is docs/rounds.md.
 """
 
 from fairpool.rounds.changes import Changes, PartyChange, explain_changes
-from fairpool.rounds.parts import FACTORS, Parts
+from fairpool.rounds.factors import FACTORS, ByFactor
 from fairpool.rounds.round_game import RoundGame
 
 __all__ = [
     "FACTORS",
+    "ByFactor",
     "Changes",
-    "Parts",
     "PartyChange",
     "RoundGame",
     "explain_changes",

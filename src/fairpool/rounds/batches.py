@@ -50,7 +50,7 @@ def in_order(keys: Keys) -> Keys:
     """Keys, sorted by their bytes."""
     first, _ = _words(keys)
     if (first[1:] > first[:-1]).all():
-        return keys
+        return np.ascontiguousarray(keys)
     return keys[order_of(keys)]
 
 
@@ -167,6 +167,7 @@ class Assignment:
         part_names: The parts that are active now, in order.
         groups: For each row, its place among these; -1: it waits [m].
         withdrawn: How many rows of the last release are gone.
+        fewest: How many new rows a new batch needs.
     """
 
     batches: PartyBatches
@@ -175,6 +176,7 @@ class Assignment:
     part_names: tuple[str, ...]
     groups: NDArray[np.intp] = field(repr=False)
     withdrawn: int
+    fewest: int = 0
 
     @property
     def waiting(self) -> int:
@@ -199,16 +201,18 @@ def assign(
         most_batches: How many batches are made of them at most.
         may_begin: Whether new batches may be made; not where one would give a row away.
     """
-    sorted_rows = in_order(present)
-    standing = _standing(sorted_rows, history)
-    groups = _groups(present, _parts_of(standing, history.batches, history.parts))
+    # All is looked up in the order of keys: neighbours are found near each other.
+    order = order_of(present)
+    rows = present[order]
+    standing = _standing(rows, history)
+    groups = _groups(rows, _parts_of(standing, history.batches, history.parts))
     is_free = groups < 0
-    parent_of = _latest_parts(present, history)
+    parent_of = _latest_parts(rows, history)
     is_fresh = is_free & (parent_of < 0)
     made: list[tuple[Batch, list[Part]]] = []
     if may_begin and is_free.any() and int(is_fresh.sum()) >= fewest:
         made = _make(
-            present, history, is_free=is_free, parent_of=parent_of, fewest=fewest, most=most_batches
+            rows, history, is_free=is_free, parent_of=parent_of, fewest=fewest, most=most_batches
         )
     parts = dict(history.parts)
     batches = dict(history.batches)
@@ -224,14 +228,17 @@ def assign(
     left = sorted(history.active - set(active))
     released = np.concatenate([np.empty(0, "V16"), *(history.keys_of_batch(b) for b in left)])
     if made:
-        groups = _groups(present, _parts_of(active, batches, parts))
+        groups = _groups(rows, _parts_of(active, batches, parts))
+    in_their_order = np.empty_like(groups)
+    in_their_order[order] = groups
     return Assignment(
         batches=after,
         new=tuple(batch.name for batch, _ in made),
         left=tuple(left),
         part_names=tuple(part.name for part in _parts_of(active, batches, parts)),
-        groups=groups,
-        withdrawn=int((places(sorted_rows, released) < 0).sum()),
+        groups=in_their_order,
+        withdrawn=int((places(rows, released) < 0).sum()),
+        fewest=fewest,
     )
 
 

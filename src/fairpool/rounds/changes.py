@@ -1,6 +1,6 @@
 """Whose reward moved from one round to the next, and by what.
 
-Every factor (`fairpool.rounds.parts`) is as it was or as it is now. A party's part of a factor is
+Every factor (`fairpool.rounds.factors`) is as it was or as it is now. A party's part of a factor is
 the factor's Shapley value, with the party's own reward as the value of a set of factors that are
 switched to the new state: what switching it changes, averaged over all orders in which the factors
 could be switched. So the parts add up to the whole change. `docs/rounds.md` says it at length.
@@ -18,7 +18,7 @@ from fairpool.contributions import shapley
 from fairpool.errors import FairpoolError
 from fairpool.rewards.discount import discounted
 from fairpool.rounds.effort import SAMPLINGS, can_enumerate, can_sample
-from fairpool.rounds.parts import FACTORS, TERMS, Parts
+from fairpool.rounds.factors import FACTORS, TERMS, ByFactor
 from fairpool.rounds.round_game import SAMPLING_SEED, RoundGame, Terms
 from fairpool.rounds.sameness import why_not_comparable
 from fairpool.rounds.states import States
@@ -50,8 +50,8 @@ class PartyChange:
     after: float | None = None
     share_before: float | None = None
     share_after: float | None = None
-    parts: Parts | None = None
-    errors: Parts | None = None
+    parts: ByFactor | None = None
+    errors: ByFactor | None = None
 
     @property
     def moved(self) -> float | None:
@@ -174,7 +174,7 @@ def _from_states(states: States) -> Changes:
     transition = states.transition
     old = _rewards_of_state(states, new=False)
     new = _rewards_of_state(states, new=True)
-    found: dict[str, tuple[Parts, Parts | None]] = {}
+    found: dict[str, tuple[ByFactor, ByFactor | None]] = {}
     reason = ""
     try:
         for party in transition.stayers:
@@ -207,7 +207,7 @@ def _totals(game: RoundGame, *, total: float, rho: float) -> RoundTotals:
     )
 
 
-def _parts_and_errors(states: States, party: str) -> tuple[Parts, Parts | None]:
+def _parts_and_errors(states: States, party: str) -> tuple[ByFactor, ByFactor | None]:
     """By what a party's reward moved; with errors where contributions were sampled."""
     factors = states.transition.factors_of(party)
     if states.exact:
@@ -233,8 +233,8 @@ def _factor_values(states: States, party: str, factors: Sequence[str], *, seed: 
     return shapley(TableGame(rewards)).values
 
 
-def _as_parts(factors: Sequence[str], values: FloatArray) -> Parts:
-    return Parts(**dict(zip(factors, values.tolist(), strict=True)))
+def _as_parts(factors: Sequence[str], values: FloatArray) -> ByFactor:
+    return ByFactor(**dict(zip(factors, values.tolist(), strict=True)))
 
 
 def _only_totals(before: RoundGame, after: RoundGame, *, workers: Workers) -> Changes:
@@ -260,7 +260,7 @@ def _changes(
     *,
     old: _Rewards,
     new: _Rewards,
-    parts: dict[str, tuple[Parts, Parts | None]],
+    parts: dict[str, tuple[ByFactor, ByFactor | None]],
 ) -> Changes:
     names_before = {party: data.name for party, data in before.by_id.items()}
     names_after = {party: data.name for party, data in after.by_id.items()}

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from fairpool.models import Classifier, Model, WeightModel
 from fairpool.parties import Party, PartyData
-from fairpool.rounds.parts import JOINERS, LEAVERS, OTHERS_DATA, OWN_DATA, TERMS
+from fairpool.rounds.factors import JOINERS, LEAVERS, OTHERS_DATA, OWN_DATA, TERMS
 from fairpool.rounds.round_game import RoundGame, Terms
 from fairpool.rounds.sameness import fingerprint
 

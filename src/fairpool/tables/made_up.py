@@ -15,7 +15,11 @@ SEED = 0
 """Of the points, which are public."""
 
 
-def evenly_spread(columns: int) -> FloatArray:
-    """Numbers between 0 and 1, spread evenly over the unit cube [ROWS, columns]."""
-    points = qmc.Sobol(max(columns, 1), scramble=True, seed=SEED).random(ROWS)
-    return np.asarray(points, dtype=np.float64)[:, :columns]
+def evenly_spread(columns: int, rows: int = ROWS) -> FloatArray:
+    """Numbers between 0 and 1, spread evenly over the unit cube [rows, columns].
+
+    Fewer rows are the first of more.
+    """
+    exponent = max(rows - 1, 0).bit_length()  # they come in powers of 2
+    points = qmc.Sobol(max(columns, 1), scramble=True, seed=SEED).random_base2(exponent)
+    return np.asarray(points, dtype=np.float64)[:rows, :columns]

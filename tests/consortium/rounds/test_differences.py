@@ -12,6 +12,7 @@ import pytest
 
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.run import run
+from fairpool.errors import RewardFileError
 from fairpool.realisation.reward_file import decode_reward
 from tests.support.batch_histories import fewest_in_any_combination
 from tests.support.consortia import Consortium, numbers
@@ -204,3 +205,32 @@ def test_over_several_rounds_every_difference_of_files_is_one_of_whole_batches(t
     assert fewest_in_any_combination(releases) >= 10
     result = json.loads((tmp_path / "rounds/0006/operator/result.json").read_text())
     assert result["parties"][1]["rows_waiting"] == done.contributions[1].assignment.waiting
+
+
+def test_files_of_all_rounds_count_against_the_fewest_rows(tmp_path):
+    """Every round in which somebody is sent the victim's rows again is d numbers more about them.
+
+    Of 18 rows of six inputs, a model of 7 weights may tell in six files, but not in seven.
+    """
+    consortium = two_parties(tmp_path)
+    for seed, (name, rows) in enumerate({"A": 15, "V": 18}.items()):
+        table = consortium.tables[name].slice(0, rows)
+        for more in range(4):
+            column = np.random.default_rng([seed, more]).standard_normal(rows)
+            table = table.append_column(f"more {more}", pa.array(column))
+        consortium.tables[name] = table
+    files = 0
+    problem = ""
+    for rho in np.linspace(0.6, 0.1, 10):
+        consortium.rho = float(rho)
+        try:
+            done = consortium.next_round()
+        except RewardFileError as refused:
+            problem = str(refused)
+            break
+        files += done.collaboration.received[0].sent
+    assert files == 6
+    assert f"{files + 1} reward files with its data in them" in problem
+    # What was refused left no trace.
+    consortium.check_ledger()
+    assert len(consortium.releases()) == len(list((tmp_path / "rounds").iterdir()))

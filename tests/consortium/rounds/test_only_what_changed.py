@@ -1,6 +1,7 @@
 """Files that did not change are not read again, and nothing is different for that."""
 
 import gzip
+import json
 import re
 import shutil
 from pathlib import Path
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairpool.compute.workers import Workers
-from fairpool.consortium.output import REWARD_FILE, render
+from fairpool.consortium.output import REWARD_FILE, render, result_of
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.rounds import fingerprint
 from fairpool.consortium.rounds.administration import erase_party, exchange_secret
@@ -114,15 +115,25 @@ def records(folder):
 
 
 class Computed:
-    """A preview: the bytes of all that a round would write, and whose files were read for it."""
+    """A preview: what a round gives, and whose files were read for it."""
 
     def __init__(self, folder, **request):
         self.said = []
         workers = Workers(progress=lambda text, *_: self.said.append(text))
-        done = run(RunRequest(configuration=folder, **request), workers)
-        files = render(done, head="0" * 64)
+        self.run = run(RunRequest(configuration=folder, **request), workers)
+
+    @property
+    def files(self):
+        """All that would be written."""
+        files = render(self.run, head="0" * 64)
         # Pictures are numbered as they are drawn, over all that a process draws.
-        self.files = {name: re.sub(rb"clip\d+", b"clip", text) for name, text in files.items()}
+        return {name: re.sub(rb"clip\d+", b"clip", text) for name, text in files.items()}
+
+    @property
+    def numbers(self):
+        """All that is not for people, to the last bit."""
+        weights = [model.posterior.weights.tolist() for model in self.run.collaboration.models]
+        return json.dumps([result_of(self.run), weights])
 
     @property
     def read(self):
@@ -168,7 +179,7 @@ def test_a_second_round_with_nothing_new_reads_nothing(folder):
     before = [path.stat().st_mtime_ns for path in records(folder)]
     with_records, without = with_and_without(folder)
     assert with_records.read == set()
-    assert with_records.files == without.files
+    assert with_records.numbers == without.numbers
     release(run(RunRequest(configuration=folder)))
     assert Computed(folder).read == set()
     assert [path.stat().st_mtime_ns for path in records(folder)] == before
@@ -181,10 +192,10 @@ def test_rows_that_wait_are_not_forgotten(folder):
     release(done)
     with_records, without = with_and_without(folder)
     assert with_records.read == set()
-    assert with_records.files == without.files
+    assert with_records.numbers == without.numbers
     write(folder / "p1" / "p1d.csv", table(60, 13))
     with_records, without = with_and_without(folder)
-    assert with_records.files == without.files
+    assert with_records.numbers == without.numbers
 
 
 def test_the_same_rows_in_another_order_are_summed_up_anew(folder):
@@ -195,7 +206,7 @@ def test_the_same_rows_in_another_order_are_summed_up_anew(folder):
     release(run(RunRequest(configuration=folder)))
     with_records, without = with_and_without(folder)
     assert with_records.read == set()
-    assert with_records.files == without.files
+    assert with_records.numbers == without.numbers
 
 
 def test_a_release_keeps_and_a_preview_does_not(tmp_path, folder):
@@ -270,7 +281,7 @@ def test_whatever_is_not_the_same_is_computed_anew(folder, happens, read):
     happens(folder)
     with_records, without = with_and_without(folder)
     assert with_records.read == read
-    assert with_records.files == without.files
+    assert with_records.numbers == without.numbers
 
 
 def test_another_version_computes_anew(folder, monkeypatch):
@@ -280,7 +291,7 @@ def test_another_version_computes_anew(folder, monkeypatch):
 
 def test_what_is_learned_anew_takes_the_looks_but_no_sums(folder):
     with_records, without = with_and_without(folder, learn_anew=True)
-    assert with_records.files == without.files
+    assert with_records.numbers == without.numbers
     assert with_records.read == {0, 1, 2}
     assert not any(text.startswith("looking at party") for text in with_records.said)
 

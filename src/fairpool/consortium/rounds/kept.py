@@ -43,6 +43,16 @@ RECORD = ".record"
 WORDS = "words"
 TURNED = "turned"
 SEAL_BYTES = 32
+HEADER = 8
+TYPES = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "U64": "<u8",
+    "I64": "<i8",
+    "I32": "<i4",
+    "U8": "<u1",
+}
+"""What a record is made of: its words, its seal, and as a safetensors file the numbers."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -144,8 +154,7 @@ class Kept:
         seal = sealed[-SEAL_BYTES:]
         if not hmac.compare_digest(seal, self._seal_of_record(party, content)):
             return None
-        # What is sealed was written by this program, and is as it was.
-        arrays = safetensors.numpy.load(bytes(content))
+        arrays = _views(content)
         words = json.loads(arrays.pop(WORDS).tobytes())
         return Record(words=words, arrays=_as_they_lay(arrays, words.pop(TURNED)))
 
@@ -203,6 +212,22 @@ class Kept:
             digest.update(f"{name} {arrays[name].shape}\n".encode())
             digest.update(np.array(arrays[name], order="C").tobytes())
         return digest.digest()
+
+
+def _views(content: memoryview) -> dict[str, NDArray[Any]]:
+    """The arrays of a safetensors file as they lie in it, uncopied: they may have a hundred MB.
+
+    Of a file that is sealed, that is: it was written by this program, and nothing is checked.
+    """
+    length = int.from_bytes(content[:HEADER], "little")
+    header = json.loads(bytes(content[HEADER : HEADER + length]))
+    data = content[HEADER + length :]
+    arrays = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        array = np.frombuffer(data[begin:end], TYPES[entry["dtype"]])
+        arrays[name] = array.reshape(entry["shape"])
+    return arrays
 
 
 def _with_order(arrays: AnyArrays) -> tuple[dict[str, NDArray[Any]], list[str]]:

@@ -14,7 +14,7 @@ FACTORS = (OWN_DATA, OTHERS_DATA, JOINERS, LEAVERS, TERMS)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
+class ByFactor:
     """How much of a party's change is due to each factor, in nats; or the errors of these numbers.
 
     Attributes:
