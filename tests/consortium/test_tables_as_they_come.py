@@ -490,6 +490,13 @@ def with_cell(address, value):
     return saved(book)
 
 
+def with_directory_later(content):
+    """A zip archive that says that its directory begins a byte later than it does."""
+    end = content.rindex(b"PK\x05\x06")
+    place = int.from_bytes(content[end + 16 : end + 20], "little")
+    return content[: end + 16] + (place + 1).to_bytes(4, "little") + content[end + 20 :]
+
+
 BAD = {
     "separator": (
         SEMICOLONS,
@@ -723,6 +730,11 @@ BAD = {
     ),
     "workbook cut short (xlsx)": (
         workbook(FARM)[:3000],
+        "",
+        "fir.xlsx: not a workbook, or damaged; ask for it again",
+    ),
+    "parts that begin before it (xlsx)": (
+        with_directory_later(workbook(FARM)),
         "",
         "fir.xlsx: not a workbook, or damaged; ask for it again",
     ),

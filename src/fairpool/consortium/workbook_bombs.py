@@ -46,8 +46,11 @@ def refuse_bombs(content: bytes, file: Path, limits: Limits) -> None:
             size = _size(archive, file, allowed)
             if size <= allowed:
                 size = max(_sheets_size(archive), _table_size(archive))
+    except DataError:
+        raise
     except (
         zipfile.BadZipFile,
+        ValueError,  # of parts that would begin before the file does
         OSError,
         NotImplementedError,
         RuntimeError,
