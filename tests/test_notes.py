@@ -59,7 +59,9 @@ def test_only_functions_that_users_call_warn():
         "notes.py",
         "collaboration.py",
         "compute/workers.py",
+        "models/classifier.py",
         "models/model.py",
+        "models/weight_model.py",
         "realisation/model_reward.py",
         "rewards/scheme.py",
     }

@@ -283,7 +283,7 @@ FUZZERS = (
 def small_project(folder: Path, kind: str = "blr", suffix: str = ".csv") -> Path:
     """A project that runs; its model's hyperparameters are learned only where they must be."""
     model, rewards = MODELS[kind]
-    model = model.replace("[8, 5]", "[3]")
+    model = model.replace("[8, 5]", "[3]").replace("features = 12", "features = 8")
     return project(folder, model=model, suffix=suffix, sizes=(14, 12, 13), rewards=rewards)
 
 

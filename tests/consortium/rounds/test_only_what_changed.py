@@ -17,7 +17,7 @@ from fairpool.compute.workers import Workers
 from fairpool.consortium.output import REWARD_FILE, render, result_of
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.rounds import fingerprint
-from fairpool.consortium.rounds.administration import erase_party, exchange_secret
+from fairpool.consortium.rounds.administration import erase_party, exchange_secret, history_in
 from fairpool.consortium.rounds.releasing import release
 from fairpool.consortium.run import run
 from tests.support.shared import built_once
@@ -298,6 +298,11 @@ def test_what_is_learned_anew_takes_the_looks_but_no_sums(folder):
 
 def test_another_secret_finds_no_records(folder):
     exchange_secret(folder, is_lost=False)
+    number = history_in(folder).next_number
+    path = folder / "collaboration.toml"
+    path.write_text(
+        path.read_text().replace("[[parties]]\n", f"[[parties]]\nsecond_look = {number}\n")
+    )
     assert Computed(folder).read == {0, 1, 2}
 
 
