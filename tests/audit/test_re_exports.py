@@ -141,11 +141,11 @@ def test_two_digits_of_a_rounded_number_are_nearly_those_of_the_number(values, d
 def test_the_time_grows_like_a_sort():
     def seconds(m):
         rng = np.random.default_rng(5)
-        X = rng.normal(size=(m, 5))
+        X = rng.normal(size=(m, 2))  # close together, so that all grids are gone through
         known, names = known_rows(X, X[:, 0] + rng.normal(size=m))
         start = time.process_time()
         find_re_export(known.some(np.arange(m // 2)), known.some(np.arange(m // 2, m)), names=names)
         return time.process_time() - start
 
     seconds(1000)
-    assert seconds(160_000) < 10 * max(seconds(40_000), 0.05)
+    assert seconds(160_000) < 12 * seconds(40_000)

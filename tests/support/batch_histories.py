@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fairpool.rounds.batches import PartyBatches, assign, keys_of
+from fairpool.rounds.batches import PartyBatches, assign, ids_of, keys_of
 
 
 def keys(rows):
@@ -17,7 +17,7 @@ def keys(rows):
 
 def rows_in(some_keys):
     """The numbers of some keys."""
-    return {int(number) for number in some_keys.view("<u8").reshape(-1, 2)[:, 1]}
+    return {int(number) for number in ids_of(some_keys)[:, 1]}
 
 
 def assigned(files, **settings):

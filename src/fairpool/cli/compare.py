@@ -27,4 +27,5 @@ def compare(
         show.give(changes.to_dict())
         show.say(since_table(changes))
         for party in changes.parties:
-            show.say(operator_sentence(party))
+            if party.moved is not None:  # who joined or left has nothing to compare
+                show.say(operator_sentence(party))

@@ -22,7 +22,7 @@ def show(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
     """
     with screen(quiet, as_json) as shown:
         from fairpool.consortium.rounds.administration import verify_folder
-        from fairpool.ledger.words import line_of
+        from fairpool.ledger.words import line_of, lines_of
 
         found = verify_folder(folder)
         records = []
@@ -32,7 +32,11 @@ def show(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
             records.append({**entries, "hash": record.hash, "body": record.body})
         if not found.ledger.records:
             shown.say("The ledger has no records.")
-        shown.give({"head": found.ledger.head, "records": records})
+        shown.give({"head": found.ledger.head, "records": records, "ok": found.ledger.ok})
+        if not found.ledger.ok:
+            for line in lines_of(found.ledger):
+                shown.say(line)
+            raise typer.Exit(2)
 
 
 @app.command()
@@ -63,6 +67,8 @@ def verify(
             shown.say(f"File: {problem}.")
         for note in found.notes:
             shown.say(f"Note: {note}.")
+        if found.ok and head:
+            shown.say("It has a record of every head that was given.")
         if found.ok and found.ledger.records:
             shown.say("All released models are as the ledger tells.")
         problems = [f"line {line}: {text}" for line, text in found.ledger.problems]

@@ -240,6 +240,9 @@ def show_run(show: Screen, done: "Run", out: Path | None, *, released: bool) -> 
     if not released:
         show.say(f"For each party, a letter as it would be: {out / 'parties'}")
         return
+    if result.received and not any(received.sent for received in result.received):
+        show.say(f"For each party, a letter to hand out; all keep their models: {out / 'parties'}")
+        return
     show.say(f"For each party, a model and a letter to hand out: {out / 'parties'}")
     for received in result.received:
         if not received.sent:

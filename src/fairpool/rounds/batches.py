@@ -167,6 +167,7 @@ class Assignment:
         part_names: The parts that are active now, in order.
         groups: For each row, its place among these; -1: it waits [m].
         withdrawn: How many rows of the last release are gone.
+        fewest: How many new rows a new batch needs.
     """
 
     batches: PartyBatches
@@ -175,6 +176,7 @@ class Assignment:
     part_names: tuple[str, ...]
     groups: NDArray[np.intp] = field(repr=False)
     withdrawn: int
+    fewest: int = 0
 
     @property
     def waiting(self) -> int:
@@ -236,6 +238,7 @@ def assign(
         part_names=tuple(part.name for part in _parts_of(active, batches, parts)),
         groups=in_their_order,
         withdrawn=int((places(rows, released) < 0).sum()),
+        fewest=fewest,
     )
 
 

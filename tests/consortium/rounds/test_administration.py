@@ -150,6 +150,14 @@ def test_a_ledger_that_is_gone_stops_everything(folder):
     assert "the ledger is gone, but rounds were released" in error
 
 
+def test_rounds_whose_secret_and_ledger_are_gone_are_no_new_beginning(folder):
+    (folder / "ledger.jsonl").unlink()
+    shutil.rmtree(folder / ".fairpool")
+    (error,) = refused("run", folder)
+    assert "rounds were released, but both the secret and the ledger are gone" in error
+    assert not (folder / ".fairpool/secret.key").exists()
+
+
 def test_a_party_that_has_left_is_erased_and_what_stays_is_told(folder):
     (error,) = refused("erase", folder, "--party", "Party 1")
     assert "still takes part; take it out of the configuration first" in error

@@ -18,6 +18,7 @@ from fairpool.consortium.output import REWARD_FILE, render, result_of
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.rounds import fingerprint
 from fairpool.consortium.rounds.administration import erase_party, exchange_secret
+from fairpool.consortium.rounds.context import open_context
 from fairpool.consortium.rounds.releasing import release
 from fairpool.consortium.run import run
 from tests.support.shared import built_once
@@ -297,8 +298,10 @@ def test_what_is_learned_anew_takes_the_looks_but_no_sums(folder):
 
 
 def test_another_secret_finds_no_records(folder):
+    assert open_context(folder).kept.record("Party 0") is not None
     exchange_secret(folder, is_lost=False)
-    assert Computed(folder).read == {0, 1, 2}
+    assert len(records(folder)) == 3
+    assert open_context(folder).kept.record("Party 0") is None
 
 
 def test_nothing_is_kept_of_the_files_of_whoever_left(folder):

@@ -387,6 +387,7 @@ def test_both_looks_count_in_what_is_held(folder):
     more = run(RunRequest(configuration=folder, rho=0.3))
     received = more.collaboration.received
     shutil.rmtree(folder / ".fairpool")
+    shutil.rmtree(folder / "rounds")
     (folder / "ledger.jsonl").unlink()
     alone = run(RunRequest(configuration=folder, rho=0.3))
     sent = [i for i in (1, 2) if received[i].sent]
@@ -437,7 +438,8 @@ def test_attack_noise_averages_out_where_re_exports_are_not_looked_for(folder, m
         averaged_error(shutil.copytree(folder, folder.parent / "guarded"), 1)
     monkeypatch.setattr(contributing, "recognise", lambda *_, **__: Recognition())
     single, averaged = averaged_error(folder, 6)
-    assert averaged < 0.65 * single  # 1 / sqrt(6) = 0.41, but for chance
+    # 1 / sqrt(6) = 0.41 is expected, and 1 of noise that stays; the secret is another every time.
+    assert averaged < 0.8 * single
 
 
 # What is kept.

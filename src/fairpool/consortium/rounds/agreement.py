@@ -33,12 +33,12 @@ class Agreement:
     Attributes:
         encoding: How tables become numbers.
         built: The model, and where it comes from.
-        sections: The hash of what the configuration said about it.
+        sections: Of each section of the configuration that it depends on, the hash.
     """
 
     encoding: TableEncoding
     built: BuiltModel
-    sections: str
+    sections: dict[str, str]
 
     def to_bytes(self) -> tuple[bytes, bytes]:
         """The model before it has seen any data, as a reward file has it; and the words about it.
@@ -103,17 +103,27 @@ class Agreement:
 
     def refuse_other(self, configuration: Configuration) -> None:
         """Refuse a configuration that asks for other inputs, scaling or another model."""
-        if sections_of(configuration) != self.sections:
+        now = sections_of(configuration)
+        changed = [name for name in sorted(SECTIONS) if now[name] != self.sections.get(name)]
+        if changed:
             raise ConfigurationError(
-                "what the configuration says of target, columns, model or public data is not what"
-                " it said in the first round, and reward files of different models tell more about"
+                f"what the configuration says of {', '.join(changed)} is not what it said when the"
+                " model was learned, and reward files of different models tell more about"
                 " everybody's data; put it back, or, if all parties agreed to that, learn the model"
                 " anew: fairpool run --learn-anew"
             )
 
 
-def sections_of(configuration: Configuration) -> str:
-    """The hash of what an agreement depends on."""
-    said: dict[str, Any] = configuration.model_dump(mode="json", include=SECTIONS)
-    text = json.dumps(said, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+def sections_of(configuration: Configuration) -> dict[str, str]:
+    """The hash of each section that an agreement depends on.
+
+    What is as by default does not count: a later version may have more settings.
+    """
+    said: dict[str, Any] = configuration.model_dump(
+        mode="json", include=SECTIONS, exclude_defaults=True
+    )
+    hashes = {}
+    for name in SECTIONS:
+        text = json.dumps(said.get(name), sort_keys=True, ensure_ascii=True)
+        hashes[name] = hashlib.sha256(text.encode()).hexdigest()
+    return hashes

@@ -136,6 +136,7 @@ def open_context(configuration: Path, *, learn_anew: bool = False) -> RoundConte
                 f"{secret_path}: the secret is gone, but there is a ledger; restore it from a"
                 " backup, or, if it is lost, say so: fairpool key lost (it says what that costs)"
             )
+        _refuse_orphans(folder)
         return nobody(folder)
     if not ledger_path.exists() and (folder / ROUNDS_FOLDER).exists():
         raise LedgerError(
@@ -166,6 +167,17 @@ def open_context(configuration: Path, *, learn_anew: bool = False) -> RoundConte
         agreement_digest=digest,
         learns_anew=learn_anew and history.last is not None,
     )
+
+
+def _refuse_orphans(folder: Path) -> None:
+    """Refuse to begin anew where rounds were released, of which nothing else is left."""
+    rounds = folder / ROUNDS_FOLDER
+    if any(rounds.glob("*/operator/result.json")):
+        raise LedgerError(
+            f"{rounds}: rounds were released, but both the secret and the ledger are gone; restore"
+            f" {STATE_FOLDER} and {LEDGER_FILE} from a backup: a new beginning would draw new noise"
+            " for the same labels, and forget who holds what"
+        )
 
 
 def agreement_paths(folder: Path, digest: str) -> tuple[Path, Path]:

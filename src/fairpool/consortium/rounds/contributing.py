@@ -83,7 +83,10 @@ class Contribution:
         notes = [*self.recognition.notes]
         name = self.data.name
         if self.assignment.waiting:
-            why = "files with few rows more or less than before would tell these rows"
+            why = (
+                f"a batch needs {self.assignment.fewest} that were never released, since files with"
+                " few rows more or less than before would tell these"
+            )
             if self.stands_out:
                 why = (
                     "the label of one of them is so far from what others predict that it would be"
@@ -145,7 +148,8 @@ def contribute(
                 secret=context.secret,
                 progress=workers.progress,
             )
-            _refuse_other_identity(context, party, identities)
+            if section.second_look != context.number:
+                _refuse_other_identity(context, party, identities)
             _refuse_erased(context, party)
         caution = cautions.get(party, Caution())
         batches = context.batches_of(party)
@@ -227,7 +231,9 @@ def _refuse_other_identity(context: RoundContext, party: str, identities: Identi
     raise DataError(
         f'party "{before.name}": its rows were known by {", ".join(before.identity)} so far, and'
         f" would now be known by {', '.join(identities.columns)}; all of them would get new noise,"
-        ' which averages out with the old; keep the same columns, of kind "id" or inputs'
+        ' which averages out with the old; keep the same columns, of kind "id" or inputs, or, if'
+        " everybody agrees to a second, independent look at these labels, book it for this round:"
+        f" [[parties]] second_look = {context.number}"
     )
 
 

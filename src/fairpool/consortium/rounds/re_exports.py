@@ -239,6 +239,9 @@ def _refusal(
         'Send these rows as they were sent before (of a party with a column of kind "id" from its'
         " first round on, other digits of inputs would not matter)"
     )
+    if _was_exchanged(context, section.permanent_id):
+        whose = "were released under a secret that was exchanged since, and have other noise now"
+        remedy = "Leave them out of this round"
     if len(left) == len(found.findings):
         latest = context.history.latest(left[0])
         assert latest is not None  # its parts are in the history
@@ -251,6 +254,14 @@ def _refusal(
         " or, if everybody agrees to a second, independent look at these labels, book it for this"
         f" round: [[parties]] second_look = {context.number}"
     )
+
+
+def _was_exchanged(context: RoundContext, party: str) -> bool:
+    """Whether a party's rows were released under another secret than the one there is now."""
+    for record in context.history.parts.values():
+        if record.party == party and record.key != context.secret.fingerprint:
+            return True
+    return False
 
 
 def _in_words(findings: Sequence[tuple[str, ReExport]], name: str) -> str:
