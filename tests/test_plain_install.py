@@ -178,13 +178,13 @@ def test_what_needs_an_extra_says_which(installation, demo):
     )
 
 
+RELEASED = shutil.ignore_patterns("rounds", ".fairpool*", "ledger.jsonl", "latest")
+"""What a round leaves in a folder."""
+
+
 def test_texts_need_an_extra_and_say_which(installation, demo):
     folder = installation.work / "texts"
-    shutil.copytree(
-        demo[1],
-        folder,
-        ignore=shutil.ignore_patterns("rounds", ".fairpool*", "ledger.jsonl", "latest"),
-    )
+    shutil.copytree(demo[1], folder, ignore=RELEASED)
     encoder = folder / "encoder"
     encoder.mkdir()
     for name in ("model.safetensors", "tokenizer.json"):
@@ -199,7 +199,7 @@ def test_texts_need_an_extra_and_say_which(installation, demo):
 
 def test_images_need_an_extra_and_say_which(installation, demo):
     folder = installation.work / "images"
-    shutil.copytree(demo[1], folder, ignore=shutil.ignore_patterns("result"))
+    shutil.copytree(demo[1], folder, ignore=RELEASED)
     encoder = folder / "encoder"
     encoder.mkdir()
     for name in ("model.onnx", "preprocessor_config.json"):
