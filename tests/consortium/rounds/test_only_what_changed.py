@@ -18,12 +18,8 @@ from fairpool.compute.workers import Workers
 from fairpool.consortium.output import REWARD_FILE, render, result_of
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.rounds import fingerprint
-<<<<<<< HEAD
-from fairpool.consortium.rounds.administration import erase_party, exchange_secret, history_in
-=======
 from fairpool.consortium.rounds.administration import erase_party, exchange_secret
 from fairpool.consortium.rounds.context import open_context
->>>>>>> cache
 from fairpool.consortium.rounds.releasing import release
 from fairpool.consortium.run import run
 from tests.support.shared import built_once
@@ -307,16 +303,7 @@ def test_a_record_of_another_secret_counts_as_none(folder):
     assert kept.record("Party 0") is not None
     assert replace(kept, seal=bytes(32)).record("Party 0") is None
     exchange_secret(folder, is_lost=False)
-<<<<<<< HEAD
-    number = history_in(folder).next_number
-    path = folder / "collaboration.toml"
-    path.write_text(
-        path.read_text().replace("[[parties]]\n", f"[[parties]]\nsecond_look = {number}\n")
-    )
-    assert Computed(folder).read == {0, 1, 2}
-=======
     assert records(folder) == []
->>>>>>> cache
 
 
 def test_nothing_is_kept_of_the_files_of_whoever_left(folder):
