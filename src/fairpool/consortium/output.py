@@ -240,7 +240,6 @@ def _round_words(run: Run, i: int, head: str | None) -> RoundWords:
         received=run.collaboration.received[i] if run.collaboration.received else None,
         total=run.collaboration.game.total,
         waiting=run.contributions[i].assignment.waiting,
-        left=run.contributions[i].assignment.withdrawn,
     )
 
 

@@ -1,6 +1,6 @@
 """Files put in their place all at once or not at all, for this user alone.
 
-The seed and the values of all groups are the operator's, and what is in a party's folder is that
+The values of all groups are the operator's, and what is in a party's folder is that
 party's. So everything is private as it is made, whatever the umask, until it is handed out.
 """
 

@@ -19,7 +19,6 @@ class RoundWords:
         received: What the party receives; None where the mechanism knows nothing of rounds.
         total: v_N.
         waiting: How many of the party's rows wait.
-        left: How many of its rows left with others that were withdrawn.
     """
 
     number: int
@@ -27,7 +26,6 @@ class RoundWords:
     received: RoundReward | None
     total: float
     waiting: int = 0
-    left: int = 0
 
     @property
     def is_sent(self) -> bool:
