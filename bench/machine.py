@@ -26,7 +26,6 @@ def description() -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "libraries": ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
         + f"; {', '.join(sorted(blas))}",
-        "fairpool": version("fairpool"),
     }
 
 

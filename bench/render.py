@@ -38,7 +38,7 @@ def write_document(lines: list[dict], *, quick: bool) -> Path:
     jinja.filters["ratio"] = lambda value: f"{value:.0f}x" if value >= 100 else f"{value:.3g}x"
     text = jinja.get_template("performance.md.j2").render(
         quick=quick,
-        machine=description(),
+        machine=description() | {"fairpool": measured(lines)},
         rows=rows,
         missed=[
             (row, remark(row, remarks.get("remark", []))) for row in rows if row["met"] is False
@@ -54,6 +54,18 @@ def write_document(lines: list[dict], *, quick: bool) -> Path:
     document = folder / "performance.md"
     document.write_text(text)
     return document
+
+
+def measured(lines: list[dict]) -> str:
+    """With which version each row was measured, and when; results may be of several."""
+    jobs: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        if line["kind"] == "measured":
+            jobs.setdefault((line["fairpool"], line["day"]), []).append(line["job"])
+    whens = [(f"{version}, measured on {day}", names) for (version, day), names in jobs.items()]
+    if len(whens) == 1:
+        return whens[0][0]
+    return "; ".join(f"{when}: {', '.join(names)}" for when, names in whens)
 
 
 def sampled_rows(errors: list[dict]) -> list[dict]:

@@ -15,8 +15,10 @@ import subprocess
 import sys
 from argparse import ArgumentParser
 from dataclasses import dataclass
+from datetime import date
 from time import perf_counter
 
+import fairpool
 from bench import environments, truth
 from bench.measure import FOLDER
 from bench.render import write_document
@@ -90,6 +92,16 @@ def run(job: Job, quick: bool) -> list[dict]:
     return lines
 
 
+def with_what(job: Job) -> dict:
+    """The version and the day of a measurement: results of some rows are kept for long."""
+    return {
+        "kind": "measured",
+        "job": job.name,
+        "fairpool": fairpool.__version__,
+        "day": date.today().isoformat(),
+    }
+
+
 def main() -> None:
     """Everything, in order."""
     parser = ArgumentParser(description=__doc__)
@@ -106,7 +118,7 @@ def main() -> None:
         for job in JOBS:
             if job.name in options.only:
                 start = perf_counter()
-                lines = run(job, options.quick)
+                lines = [*run(job, options.quick), with_what(job)]
                 (results / f"{job.name}.json").write_text(json.dumps(lines, indent=1))
                 print(f"{job.name}: {perf_counter() - start:.0f} s", flush=True)
     paths = [results / f"{job.name}.json" for job in JOBS]

@@ -1,4 +1,6 @@
-"""Take the documentation's screenshots: the demo's report and a letter, at desktop and phone width.
+"""Take the documentation's screenshots.
+
+The demo's report and a letter, at desktop and phone width, and what changed since a round before.
 
 Usage: `python -m docs.take_screenshots`.
 """
@@ -19,6 +21,19 @@ SHOTS = {
     "letter-desktop": ("parties/Hospital-B/letter.html", 900),
     "letter-phone": ("parties/Hospital-B/letter.html", 390),
 }
+FIRST_ROWS = 60
+"""Of Hospital C, in the first of two rounds."""
+
+
+def two_rounds(folder: Path) -> Path:
+    """The folder of a second round, in which Hospital C has more rows than in the first."""
+    write_example(folder)
+    table = folder / "hospital_c.csv"
+    lines = table.read_text().splitlines(keepends=True)
+    table.write_text("".join(lines[: FIRST_ROWS + 1]))
+    release(run(RunRequest(configuration=folder)))
+    table.write_text("".join(lines))
+    return release(run(RunRequest(configuration=folder))).folder
 
 
 def main() -> None:
@@ -40,6 +55,11 @@ def main() -> None:
             open_page(browser, released / "operator/report.html", 1000, 1450)
             browser.find_element("css selector", "#rho-chart svg.marks")
             browser.save_screenshot(str(IMAGES / "report-top.png"))
+            second = two_rounds(Path(temporary) / "rounds")
+            open_page(browser, second / "operator/report.html", 900)
+            since = browser.find_element("css selector", "#since")
+            browser.execute_script("arguments[0].style.padding = '0 16px 16px'", since)
+            since.screenshot(str(IMAGES / "since-last-time.png"))
 
 
 if __name__ == "__main__":

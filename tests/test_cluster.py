@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from distributed import Client
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
@@ -27,21 +26,11 @@ from fairpool.encoding import TableEncoding
 from fairpool.errors import ClusterError
 from fairpool.paper.reproduction import reproduce
 from fairpool.targets import NumberTarget
-from tests.support.dask_cluster import cluster
+from tests.support.dask_cluster import cluster, connected
 from tests.support.examples import MODELS, make_parties
 from tests.support.projects import fairpool, fairpool_process, is_untouched, project
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
-
-
-@contextmanager
-def connected(address, workers=2):
-    client = Client(address, timeout=20, set_as_default=False)
-    try:
-        client.wait_for_workers(workers, timeout=60)
-        yield client
-    finally:
-        client.close(timeout=2)
 
 
 @pytest.fixture(scope="module")

@@ -68,6 +68,8 @@ def test_every_table_row_was_read_and_nothing_is_missing():
 def test_every_function_that_cites_a_numbered_item_is_on_the_map():
     mapped = {function.rsplit(".", 1)[-1] for _, function, _ in ROWS}
     for path in (ROOT / "src").rglob("*.py"):
+        if "migrations" in path.parts:
+            continue  # run by alembic alone
         module = importlib.import_module(
             ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
         )

@@ -7,93 +7,59 @@ What the development extras bring hides what is imported but not declared; here 
 import csv
 import hashlib
 import json
-import os
 import shutil
 import subprocess
-import tempfile
-import venv
-from dataclasses import dataclass
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.installation import CHECKOUT, distribution, new_environment
+
 pytestmark = pytest.mark.plain_install
 
-CHECKOUT = Path(__file__).parent.parent
 ROUND = "rounds/0001"
 ONLY_FOR_THE_TESTS = {
+    "build",
     "coverage",
     "distributed",
     "hypothesis",
     "model2vec",
+    "onnx",
     "onnxruntime",
     "pandas",
     "polars",
     "pytest",
     "selenium",
+    "sphinx",
+    "twine",
     "tokenizers",
 }
 
 
-@dataclass(frozen=True)
-class Installation:
-    """An environment with the wheel, and a folder to work in."""
-
-    binaries: Path
-    work: Path
-
-    def run(self, program, *arguments):
-        command = [str(self.binaries / program), *map(str, arguments)]
-        return subprocess.run(
-            command,
-            cwd=self.work,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            check=False,
-        )
-
-    def output(self, program, *arguments):
-        done = self.run(program, *arguments)
-        assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout
-
-    def pip(self, *arguments):
-        done = self.run("python", "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments)
-        assert done.returncode == 0, done.stderr
-
-    @property
-    def environment(self):
-        """That of a user who has just logged in.
-
-        Nothing leads back to the checkout or to this Python.
-        """
-        kept = {
-            key: value
-            for key, value in os.environ.items()
-            if not key.startswith(("PYTHON", "COV", "VIRTUAL_ENV"))
-        }
-        return kept | {
-            "XDG_CACHE_HOME": str(self.work / "cache"),
-            "PYTHONNOUSERSITE": "1",
-            "PYTHONUTF8": "1",
-        }
+@pytest.fixture(scope="module")
+def published():
+    with distribution() as files:
+        yield files
 
 
 @pytest.fixture(scope="module")
-def installation():
-    # Not pytest's own temporary folder, of which the last three are kept: this one takes 600 MB.
-    with tempfile.TemporaryDirectory(prefix="fairpool-plain-install-") as name:
-        folder = Path(name).resolve()
-        venv.create(folder / "environment", with_pip=True, symlinks=os.name != "nt")
-        (folder / "work").mkdir()
-        found = Installation(
-            folder / "environment" / ("Scripts" if os.name == "nt" else "bin"), folder / "work"
-        )
-        found.pip("wheel", "--no-deps", "--wheel-dir", folder, CHECKOUT)
-        found.pip("install", next(folder.glob("fairpool-*.whl")))
+def installation(published):
+    with new_environment(sys.executable) as found:
+        done = found.pip("install", published[0])
+        assert done.returncode == 0, done.stderr
         yield found
+
+
+def test_wheel_and_source_archive_can_be_published(published):
+    assert [path.suffix for path in published] == [".whl", ".gz"]
+    done = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", *published],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.count("PASSED")) == (0, 2), done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +108,8 @@ def test_the_demo_gives_every_party_a_model_and_a_letter(demo):
     parties = folder / ROUND / "parties"
     assert {party.name for party in parties.iterdir()} == {"Hospital-A", "Hospital-B", "Hospital-C"}
     for party in parties.iterdir():
-        assert {file.name for file in party.iterdir()} == {"letter.html", "reward.safetensors"}
+        names = {file.name for file in party.iterdir()}
+        assert names == {"letter.html", "model-card.md", "reward.safetensors"}
 
 
 def test_predict(installation, demo):
@@ -176,6 +143,16 @@ def test_what_needs_an_extra_says_which(installation, demo):
         done.stderr
         == "error: --cluster needs dask.distributed; install it: pip install 'fairpool[cluster]'\n"
     )
+
+
+def test_the_service_needs_an_extra_and_says_which(installation, tmp_path):
+    done = installation.run("fairpool", "serve", "--folder", tmp_path / "pool")
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == "error: the service needs more packages; install them: pip install 'fairpool[server]'\n"
+    )
+    assert not (tmp_path / "pool").exists()
 
 
 RELEASED = shutil.ignore_patterns("rounds", ".fairpool*", "ledger.jsonl", "latest")

@@ -14,6 +14,7 @@ SIGNATURES = {
     "EvidenceGain": "(model, parties)",
     "InformationGain": "(model, parties)",
     "ValidationGain": "(model, parties, X, y)",
+    "TableEncoding": "(columns, target, ids)",
     "TableGame": "(values, names)",
     "RewardScheme": "(game, contributions)",
     "mnlp": "(y, mean, variance)",
@@ -30,12 +31,14 @@ SIGNATURES = {
         "(game, rewards, rng, noise, draws, secret, mechanism, covariance, colluding, public,"
         " declared)"
     ),
+    "load_collaboration": "(path)",
     "load_reward": "(path)",
     "collaborate": (
         "(parties, model, rho, rng, contributions, evaluations, precision, executor, mechanism,"
         " covariance, colluding, secret)"
     ),
     "compare_with_alone": "(game, models, X, y, rows, target)",
+    "export_reward": "(reward, path, share_inputs, known_noise, share_labels)",
     "find_duplicates": "(parties)",
     "find_near_copies": "(parties)",
     "held_out_residuals": "(game, parties)",
@@ -46,7 +49,20 @@ SIGNATURES = {
 }
 ATTRIBUTES = {
     "Contributions": {"values", "standard_errors", "method", "concept"},
-    "ModelReward": {"party", "target", "value", "eta", "tau", "posterior", "predict", "save"},
+    "ModelReward": {
+        "party",
+        "target",
+        "value",
+        "eta",
+        "tau",
+        "posterior",
+        "predict",
+        "save",
+        "with_encoding",
+        "as_regressor",
+        "as_classifier",
+    },
+    "TableEncoding": {"of_table", "features", "encode", "encode_target"},
     "Secret": {"fresh", "read", "write", "fingerprint"},
     "RewardScheme": {"rho_rational", "rho_stable", "rewards"},
     "Game": {"n", "value", "values", "total", "alone"},
@@ -76,6 +92,8 @@ ATTRIBUTES = {
         "models",
         "to_dict",
         "report",
+        "save",
+        "plot",
     },
     "PartySummary": {"gram", "moment", "under"},
     "NetworkFeatures": {"train", "of"},

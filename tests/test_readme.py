@@ -1,18 +1,20 @@
-"""The README's code runs as it stands."""
+"""What the README and its page on Python print, beside that they run (tests/test_pages.py)."""
 
-import re
-from pathlib import Path
+import pytest
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+from tests.support.pages import Walk, blocks, page_text
 
 
-def test_code_in_the_readme_runs(capsys):
-    blocks = re.findall(r"```python\n(.*?)```", README, re.S)
-    assert len(blocks) == 2
-    names = {}
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), names)
-    printed = capsys.readouterr().out
+@pytest.mark.parametrize("page", ["README", "chain"])
+def test_the_chain_does_what_it_says(page, tmp_path):
+    walk = Walk(tmp_path)
+    printed = ""
+    for block in blocks(page_text(page)):
+        if block.language == "python":
+            walk.take(block)
+            printed += walk.printed
     assert "north receives the best model" in printed
-    assert names["verdicts"]["R6"].holds
-    assert len(names["models"]) == 3
+    assert len(walk.names["result"].models) == 3
+    if page == "chain":
+        assert walk.names["verdicts"]["R6"].holds
+        assert len(walk.names["models"]) == 3

@@ -35,9 +35,11 @@ if TYPE_CHECKING:
         judge_evidence,
         uncheckable_information,
     )
-    from fairpool.collaboration import Collaboration, collaborate
+    from fairpool.collaboration import Collaboration, collaborate, load_collaboration
     from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
+    from fairpool.encoding import TableEncoding
     from fairpool.errors import FairpoolError, FairpoolWarning
+    from fairpool.export import export_reward
     from fairpool.keyed_noise import Secret
     from fairpool.models import (
         BayesianLinearRegression,
@@ -87,6 +89,7 @@ __all__ = [
     "RewardScheme",
     "Secret",
     "SparseGaussianProcess",
+    "TableEncoding",
     "TableGame",
     "ValidationGain",
     "__version__",
@@ -97,6 +100,7 @@ __all__ = [
     "check_strict_monotonicity",
     "collaborate",
     "compare_with_alone",
+    "export_reward",
     "find_duplicates",
     "find_near_copies",
     "fourier_frequencies",
@@ -104,6 +108,7 @@ __all__ = [
     "inducing_points",
     "judge_evidence",
     "leave_one_out",
+    "load_collaboration",
     "load_reward",
     "mnlp",
     "noise_levels",
@@ -133,6 +138,7 @@ HOMES = {
     "RewardScheme": "rewards",
     "Secret": "keyed_noise",
     "SparseGaussianProcess": "models",
+    "TableEncoding": "encoding",
     "TableGame": "values",
     "ValidationGain": "values",
     "banzhaf": "contributions",
@@ -142,6 +148,7 @@ HOMES = {
     "check_strict_monotonicity": "rewards",
     "collaborate": "collaboration",
     "compare_with_alone": "audit",
+    "export_reward": "export",
     "find_duplicates": "audit",
     "find_near_copies": "audit",
     "fourier_frequencies": "models",
@@ -149,6 +156,7 @@ HOMES = {
     "inducing_points": "models",
     "judge_evidence": "audit",
     "leave_one_out": "contributions",
+    "load_collaboration": "collaboration",
     "load_reward": "realisation",
     "mnlp": "models",
     "noise_levels": "realisation",

@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.errors import GameError, cut, shown
+from fairpool.errors import GameError, cut, few, shown
+
+MOST_NAMED = 12
+"""Of a coalition in words."""
 
 Coalition = Iterable[int] | Iterable[str]
 """Some parties, by index or by name."""
@@ -49,12 +52,12 @@ def names_of(mask: int, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def name_of(mask: int, names: Sequence[str]) -> str:
-    """A coalition in words.
+    """A coalition in words; of a large one the first few, and how many more.
 
     >>> name_of(0b101, ["a", "b", "c"])
     '{a, c}'
     """
-    return "{" + ", ".join(names_of(mask, names)) + "}"
+    return "{" + few(names_of(mask, names), MOST_NAMED) + "}"
 
 
 def sizes(n: int) -> NDArray[np.uint8]:

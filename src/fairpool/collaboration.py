@@ -10,6 +10,7 @@ import numpy as np
 from rich.console import RenderableType
 from rich.table import Table
 
+from fairpool.archive import archive_bytes, read_archive
 from fairpool.audit import copy_notes, find_duplicates, find_near_copies
 from fairpool.compute.files import write_atomically
 from fairpool.compute.workers import Workers, workers_of
@@ -21,9 +22,10 @@ from fairpool.models import Model
 from fairpool.notes import warn_of
 from fairpool.outcome import Outcome
 from fairpool.parties import PartyData
-from fairpool.realisation import Mechanism, ModelReward, mechanism_of, realise
+from fairpool.realisation import Mechanism, ModelReward, Models, mechanism_of, realise
 from fairpool.realisation.label_noise import LabelNoise
 from fairpool.realisation.level import check_targets
+from fairpool.report.notebook import html_of
 from fairpool.report.plain import as_plain
 from fairpool.report.sentences import explain
 from fairpool.report.terminal import summary_of, table_of, text_of
@@ -53,12 +55,26 @@ class Collaboration(Outcome):
 
         context = Context(
             residuals=self.residuals,
-            warnings=self.warnings,
+            notes=self.notes,
             against_alone=self.against_alone,
             uncheckable=self.uncheckable,
         )
         page = render_report(self, context)
         write_atomically(Path(path), page.encode())
+
+    def save(self, path: str | Path) -> None:
+        """Write all of it as one file, for the operator alone; `load_collaboration` opens it.
+
+        The file holds every party's rows or sums, every coalition's value, and every party's model,
+        and only this user may read it. Hand out single rewards: `models["north"].save(...)`.
+
+        What no file can hold is refused, with the reason: features that are code, a concept or a
+        mechanism of your own, models trained on several draws.
+
+        Args:
+            path: Where to.
+        """
+        write_atomically(Path(path), archive_bytes(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Every number as plain Python objects, ready for JSON (infinite ones as None)."""
@@ -68,11 +84,34 @@ class Collaboration(Outcome):
         """One row per party, for a terminal."""
         return table_of(self)
 
+    def plot(self, what: str = "rewards") -> Any:
+        """A chart, as the report has it; a notebook shows it, and `.save("rewards.svg")` keeps it.
+
+        Args:
+            what: "rewards", what each party has alone and receives, or "rho", what each would
+                receive at any rho.
+        """
+        from fairpool.report.charts import chart_of  # only here: charts take a second to load
+
+        return chart_of(self, what)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
     def __rich__(self) -> RenderableType:
         return summary_of(self)
 
     def __repr__(self) -> str:
         return text_of(self)
+
+
+def load_collaboration(path: str | Path) -> Collaboration:
+    """Open what `Collaboration.save` wrote; nothing is computed anew.
+
+    Args:
+        path: The file. One that is cut short, edited or of another kind is refused.
+    """
+    return Collaboration(**read_archive(Path(path)))
 
 
 def collaborate(
@@ -227,7 +266,7 @@ def collaboration_of(
         asked=rho,
         rewards=rewards,
         incentives=check_incentives(game, phi, rewards),
-        models=tuple(models),
+        models=Models(models),
         kept=kept,
         most=most,
         notes=scheme.notes + copies,

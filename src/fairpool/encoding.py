@@ -1,22 +1,36 @@
 """How a table becomes X and y, fixed before any data is valued."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fairpool.columns import COLUMNS, CategoryColumn, Column, Rules
+from fairpool.columns import (
+    COLUMNS,
+    CategoryColumn,
+    Column,
+    DateColumn,
+    Declared,
+    NumberColumn,
+    Rules,
+    SeenColumn,
+    SeenValues,
+)
 from fairpool.columns.encoded import with_encoders
-from fairpool.errors import DataError
+from fairpool.columns.rules import NO_RULES, as_numbers
+from fairpool.errors import DataError, shown
 from fairpool.notes import Note
-from fairpool.tables.arrays import FloatArray
+from fairpool.tables.arrays import FloatArray, as_table
 from fairpool.tables.columns import level_counts
 from fairpool.tables.days import days_of
 from fairpool.tables.made_up import ROWS, evenly_spread
-from fairpool.targets import Labels, Target
+from fairpool.tables.moments import Moments
+from fairpool.targets import Labels, NumberLabels, SeenLabels, Target
+from fairpool.targets.classes import ClassLabels
 
 REASON = "reason"
 """The column of predictions that says why a row has none."""
@@ -35,6 +49,30 @@ class TableEncoding:
     columns: tuple[Column, ...]
     target: Target
     ids: tuple[str, ...] = ()
+
+    @classmethod
+    def of_table(cls, table: Any, target: str, *, ids: Sequence[str] = ()) -> "TableEncoding":
+        """The encoding that a table fixes which everybody may know, such as public data.
+
+        Numbers are standardised by the table's own mean and deviation; texts and truth values are
+        categories, of the table's own levels; dates are years and seasons. A target of numbers is
+        standardised, one of texts has the table's own classes. Give no party's table: what is
+        learned of it goes into every party's reward.
+
+        Args:
+            table: Any that speaks Arrow.
+            target: The column with the labels.
+            ids: Columns that name a row, which are never learned from.
+        """
+        table = as_table(table, "the table")
+        for name in (target, *ids):
+            if name not in table.column_names:
+                raise DataError(f"the table has no column {shown(name)}")
+        inputs = [name for name in table.column_names if name not in (target, *ids)]
+        if not inputs:
+            raise DataError(f"the table has no column besides {shown(target)}; there is no input")
+        columns = tuple(_column_fixed_by(table[name], name) for name in inputs)
+        return cls(columns, _target_fixed_by(table[target], target), tuple(ids))
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -196,6 +234,63 @@ class TableEncoding:
                 return None
             table[column.name] = values
         return self.encode(pa.table(table))
+
+
+def _column_fixed_by(values: pa.ChunkedArray, name: str) -> Column:
+    """A column whose scaling, or whose levels, are those of some values."""
+    kind = DateColumn.kind
+    if _is_number(values.type):
+        kind = NumberColumn.kind
+    elif _is_text(values.type):
+        kind = CategoryColumn.kind
+    elif not pa.types.is_temporal(values.type) or pa.types.is_time(values.type):
+        raise DataError(
+            f"column {shown(name)} has type {values.type}; give numbers, texts or dates, or leave"
+            " it out"
+        )
+    numbers = np.full(0, np.nan)
+    levels = {}
+    if kind == CategoryColumn.kind:
+        levels = level_counts(values)
+    else:
+        days = days_of(values, name) if kind == DateColumn.kind else values
+        numbers = as_numbers(days)
+    seen = SeenValues(
+        moments=Moments.of(numbers[:, None]),
+        sample=numbers[~np.isnan(numbers)],
+        levels=levels,
+        missing=values.null_count,
+    )
+    declared = Declared(name=name, rules=NO_RULES)
+    return COLUMNS[kind].fix(declared, SeenColumn(parties=(), public=seen))
+
+
+def _target_fixed_by(values: pa.ChunkedArray, name: str) -> Target:
+    """A target whose scaling, or whose classes, are those of some labels."""
+    labels: Labels = NumberLabels(name)
+    seen = SeenLabels(owner="the table", moments=Moments(), levels={})
+    if _is_text(values.type):
+        labels = ClassLabels(name=name)
+        seen = replace(seen, levels=level_counts(values))
+    elif _is_number(values.type):
+        seen = replace(seen, moments=Moments.of(as_numbers(values)[:, None]))
+    else:
+        raise DataError(
+            f"the target {shown(name)} has type {values.type}; give numbers, or classes as texts"
+        )
+    return labels.fix([], seen)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    is_whole = pa.types.is_integer(kind)
+    return bool(is_whole or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    is_string = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return bool(is_string or pa.types.is_string_view(kind) or pa.types.is_boolean(kind))
 
 
 def _refuse_unusable(column: Column, values: pa.ChunkedArray) -> None:

@@ -132,6 +132,22 @@ class SecretError(FairpoolError):
     """The secret of a collaboration cannot be read or written, or is none."""
 
 
+class SignatureError(FairpoolError):
+    """A signed document cannot be read, is not as it was signed, or not signed by whom it must."""
+
+
+class PlanError(FairpoolError):
+    """A plan cannot be used, or cannot be made of what is known without any party's rows."""
+
+
+class ContributionError(FairpoolError):
+    """A contribution cannot be made, or what arrived is none."""
+
+
+class PrivacyError(FairpoolError):
+    """Noise that hides single rows cannot be had as asked for, or would exceed what was allowed."""
+
+
 class EncoderError(FairpoolError):
     """An encoder cannot be used: its folder, its files, or what it makes of texts or images."""
 

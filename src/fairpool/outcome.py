@@ -14,9 +14,11 @@ from fairpool.audit import (
 )
 from fairpool.contributions import Contributions
 from fairpool.notes import Note, texts_of
-from fairpool.realisation import ModelReward
+from fairpool.realisation import Models
 from fairpool.rewards import RewardScheme, check_incentives
 from fairpool.rewards.discount import capped, discounted
+from fairpool.rewards.more_rows import Outlook, outlook
+from fairpool.rewards.overlap import pairwise_overlap
 from fairpool.rounds.release import RoundReward
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain, tolerance_of
@@ -35,7 +37,7 @@ class Outcome:
         asked: What was asked for, that number or a word.
         rewards: r [n].
         incentives: The verdicts on R1-R7, F1-F4 and Definitions 1-3.
-        models: One `ModelReward` per party.
+        models: One `ModelReward` per party, by place or by name: `models["north"]`.
         notes: What the operator should know.
         kept: s [n], how much each party keeps of what a reward adds to its own data: less than 1
             where its labels harm the others and the operator chose to discount; None: all.
@@ -52,7 +54,7 @@ class Outcome:
     asked: float | str
     rewards: FloatArray
     incentives: Verdicts
-    models: tuple[ModelReward, ...]
+    models: Models
     notes: tuple[Note, ...]
     kept: FloatArray | None = None
     most: FloatArray | None = None
@@ -99,6 +101,26 @@ class Outcome:
     def uncheckable(self) -> tuple[Uncheckable | None, ...]:
         """Per party, what of its data has to be taken on trust, see `uncheckable_information`."""
         return uncheckable_information(self.game)
+
+    @cached_property
+    def overlap(self) -> FloatArray | None:
+        """How much the data of two parties tell twice [n, n], see `pairwise_overlap`."""
+        return pairwise_overlap(self.game)
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        """What more rows like its own would bring to each party.
+
+        Not to one whose reward is less than the scheme's, as was agreed or as it wants: more rows
+        are not what it lacks.
+        """
+        rewards = self.scheme.rewards(self.rho)
+        found = outlook(self.game, self.contributions.concept, rho=self.rho, rewards=rewards)
+        is_lessened = rewards - self.rewards > tolerance_of(self.game)
+        parties = []
+        for more, lessened in zip(found.parties, is_lessened, strict=True):
+            parties.append(None if lessened else more)
+        return Outlook(parties=tuple(parties), why_not=found.why_not)
 
     @cached_property
     def reward_intervals(self) -> FloatArray:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import SupportsIndex, overload
 
+from fairpool.markup import html_table
+
 ANSWERS = {True: "holds", False: "fails", None: "undecided"}
 """A verdict's answer as one word."""
 
@@ -60,6 +62,10 @@ class Verdicts(tuple[Verdict, ...]):
             if verdict.condition == key:
                 return verdict
         raise KeyError(f"{key!r}; there are {', '.join(v.condition for v in self)}")
+
+    def _repr_html_(self) -> str:
+        rows = [(one.condition, ANSWERS[one.holds], one.why) for one in self]
+        return html_table(("condition", "answer", "why"), rows)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self))

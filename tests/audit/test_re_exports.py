@@ -122,8 +122,34 @@ def test_labels_of_known_ids():
     second = units + rng.normal(0, 6, 300)
     assert judged_by_id(first, second, ids) is None
     assert judged_by_id(np.round(first), np.round(second), ids) is None
+    # Also where few of them moved by the same, an honest month's noise follows no rule.
+    for scale in (0.5, 1.0, 2.0):
+        assert judged_by_id(first, scale * second, ids) is None
     # Few labels come again by themselves.
     assert judged_by_id(np.arange(300) % 3, np.arange(300) % 3, ids) is None
+
+
+@pytest.mark.parametrize("count", [16, 300])
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [
+        ("shifted", lambda y: y + 1.5),
+        ("rescaled", lambda y: 0.8 * y),
+        ("shifted and rescaled", lambda y: np.round(0.8 * y + 1.5, 1)),
+    ],
+)
+def test_labels_of_known_ids_that_follow_a_rule(kind, rule, count):
+    rng = np.random.default_rng(5)
+    y = rng.normal(100, 20, 300)
+    after = rule(y)
+    wrong = rng.permutation(300)[:30]
+    after[wrong] = rng.normal(100, 20, 30)  # a rule with exceptions
+    finding = judged_by_id(y, after[:count], np.arange(count))
+    assert finding.by_id
+    assert finding.alteration.kind == kind
+    assert finding.alteration.column == "y"
+    # A few corrections by the same amount are corrections.
+    assert judged_by_id(y, rule(y)[:10], np.arange(10)) is None
 
 
 @settings(max_examples=50, deadline=None)

@@ -5,7 +5,13 @@ import stat
 
 import pytest
 
-from fairpool.compute.files import READABLE, create, make_private_folder, write_atomically
+from fairpool.compute.files import (
+    READABLE,
+    create,
+    half_written,
+    make_private_folder,
+    write_atomically,
+)
 from fairpool.errors import RewardFileError
 
 
@@ -59,3 +65,12 @@ def test_what_cannot_be_written_is_refused_and_leaves_nothing(tmp_path, name):
     with pytest.raises(RewardFileError, match="is a folder; give a file's name"):
         write_atomically(tmp_path, b"1")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_a_killed_writer_left_is_found_and_nothing_else(tmp_path):
+    for name in (".a.txt.0123abcd", "a.txt", ".a.txt.0123abc", ".hidden", "b.0123abcd"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / ".folder.0123abcd").mkdir()
+    (tmp_path / ".link.0123abcd").symlink_to(tmp_path / "a.txt")
+    assert [path.name for path in half_written(tmp_path)] == [".a.txt.0123abcd"]
+    assert list(half_written(tmp_path / "nothing")) == []

@@ -147,6 +147,7 @@ def test_every_setting_of_the_example_works_when_its_sign_is_taken_away():
         ),
         ("missing = 'guess'\n" + GOOD, ["missing: 'guess' is not allowed"]),
         ("target = ", ["not valid TOML"]),
+        (f"x = 1{'0' * 5000}", ["not valid TOML"]),
     ],
 )
 def test_problems_are_named_with_their_remedy(tmp_path, text, expected):

@@ -131,6 +131,8 @@ def test_the_report_says_it_of_everybody(messy):
         "imputed": {"rain_mm": 2},
         "clipped": {},
         "converted": {"rain_mm": ["inch", "mm"], "temp_c": ["fahrenheit", "celsius"]},
+        "contributions": [],
+        "epsilons": [],
     }
 
 

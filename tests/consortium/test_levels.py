@@ -69,8 +69,8 @@ def inferred(reward):
 
 
 def about_levels(letter):
-    """The sentences of a letter that are about levels."""
-    revealed = letter[letter.index("What the file reveals") :]
+    """The sentences of a letter that are about levels; what the operator signed is no sentence."""
+    revealed = letter[letter.index("What the file reveals") : letter.index("<data")]
     return [sentence for sentence in revealed.split(". ") if '"kind"' in sentence]
 
 

@@ -1,6 +1,7 @@
 """A small file must not cost the operator hours, or all memory."""
 
 import contextlib
+import gzip
 import re
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairpool.compute.workers import Workers
+from fairpool.consortium import decoding
 from fairpool.consortium.faults import Columns
 from fairpool.consortium.heads import column_names
 from fairpool.consortium.intake import survey
@@ -179,6 +181,32 @@ def test_a_small_parquet_file_of_very_many_rows_is_refused_unread(tmp_path):
         r" size are more than the 500 allowed; if that is right, raise expansion in \[limits\]",
         problem,
     )
+
+
+@pytest.mark.parametrize("first", ["1,2,red,3", "oops,2,red,3"])
+def test_a_packed_file_of_endless_rows_is_not_read_to_its_end(tmp_path, monkeypatch, first):
+    """With a fault in its first row it was: row by row, however much there was."""
+    monkeypatch.setattr(decoding, "SMALL_TABLE", 1 << 18)
+    unpacked = []
+
+    def counted(self, size=-1):
+        content = read(self, size)
+        unpacked.append(len(content))
+        return content
+
+    read = decoding._Unpacked.read
+    monkeypatch.setattr(decoding._Unpacked, "read", counted)
+    folder = limited(project(tmp_path), expansion=20)
+    toml = folder / "collaboration.toml"
+    toml.write_text(toml.read_text().replace('"p0.csv"', '"p0.csv.gz"'))
+    with gzip.open(folder / "p0.csv.gz", "wb") as packed:
+        packed.write(f"x,z,kind,y\n{first}\n".encode())
+        packed.write(b"1,2,red,3\n" * (1 << 20))
+    [problem] = refused(folder)
+    assert re.search(
+        r"GiB of text or more: \d+ times its size are more than the 20 allowed", problem
+    )
+    assert sum(unpacked) < 60 * (10 << 17)
 
 
 def test_a_small_table_may_be_stored_in_next_to_nothing(tmp_path):

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from sklearn.datasets import make_friedman1
 
-from fairpool.consortium.output import NO_OPTIMUM
+from fairpool.consortium.party_files import NO_OPTIMUM
 from fairpool.models import descent
 from tests.support.projects import finished_run, project, round_folder, write, written_run
 

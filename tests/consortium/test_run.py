@@ -25,6 +25,7 @@ from fairpool.consortium.output import render
 from fairpool.consortium.preparation import Preparation, prepare
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.rounds.context import open_context
+from fairpool.consortium.rounds.kept import NOISE
 from fairpool.consortium.rounds.releasing import release
 from fairpool.consortium.run import Run
 from fairpool.consortium.run import run as whole_run
@@ -305,15 +306,20 @@ def test_what_stands_in_the_next_rounds_place_is_refused_before_anything_is_comp
     assert [path.name for path in round_folder(folder).iterdir()] == ["mine.csv"]
 
 
-def test_the_result_of_an_earlier_version_is_not_passed_over(tmp_path):
+@pytest.mark.parametrize("has_seed", [False, True])
+def test_the_result_of_an_earlier_version_is_not_passed_over(tmp_path, has_seed):
     folder = project(tmp_path)
     old = folder / "result" / "operator" / "result.json"
     old.parent.mkdir(parents=True)
     old.write_text("{}")
+    if has_seed:
+        old.with_name("seed.txt").write_text("12345\n")
     done = fairpool("run", folder)
     assert done.returncode == 2
-    assert "result: the result of an earlier version, whose noise nobody can repeat" in done.stderr
+    assert "result: the result of an earlier version, whose noise is no row's own" in done.stderr
     assert "if its models were never handed out, remove it; if they were, move it" in done.stderr
+    assert ("seed.txt is the seed of that noise" in done.stderr) == has_seed
+    assert "12345" not in done.stderr
     assert is_untouched(folder)
     shutil.move(folder / "result", tmp_path / "elsewhere")
     assert fairpool("run", folder, "--quiet").returncode == 0
@@ -509,7 +515,7 @@ def test_a_run_killed_before_any_of_its_changes_leaves_no_half_of_a_round(tmp_pa
     ):
         old = {name: sha256(before / name) for name in files_in(before)}
         wanted = {*in_round(states[-1]["content"], number)}
-        assert len(wanted) == 9 - (number - 1)  # nothing new for the best one
+        assert len(wanted) == 11 - 2 * (number - 1)  # no model, and no card, for the best one
         changes = [state["change"] for state in states[:-1]]
         in_place = next(
             place for place, change in enumerate(changes) if change.startswith("os.rename .000")
@@ -527,9 +533,11 @@ def test_a_run_killed_before_any_of_its_changes_leaves_no_half_of_a_round(tmp_pa
                 assert of_round.items() <= files.items()
             if told:
                 assert files["latest"] == hashlib.sha256(f"{max(told)}\n".encode()).hexdigest()
-            # What was there stays, but for what is told of the last round.
+            # What was there stays, but for what is told of the last round, and the noise in files,
+            # of which there may be more (tests/consortium/rounds/test_kept.py).
             for name, digest in old.items():
-                if name not in ("ledger.jsonl", "latest", ".fairpool/lock"):
+                assert name in files
+                if name not in ("ledger.jsonl", "latest", ".fairpool/lock") and NOISE not in name:
                     assert files[name] == digest
         # It was killed before every file.
         for name in {name.rpartition("/")[2] for name in wanted}:
@@ -759,7 +767,7 @@ def test_a_configuration_changed_during_the_run_is_filed_as_it_was(tmp_path):
     preparation = prepared(folder)
     (folder / "collaboration.toml").write_text("changed")
     run = scrutinise(value(learn(preparation)))
-    write_files(render(run), tmp_path / "out")
+    write_files(render(run).files, tmp_path / "out")
     assert (tmp_path / "out" / "operator" / "collaboration.toml").read_text().endswith(text)
 
 
@@ -817,7 +825,7 @@ def test_what_stages_take_and_give_is_frozen_and_made_by_name(record):
 def test_files_are_rendered_without_a_disk_and_written_as_they_are(tmp_path):
     done = whole_run(RunRequest(configuration=project(tmp_path / "p")))
     shutil.rmtree(tmp_path / "p")
-    files = render(done)
+    files = render(done).files
     before = os.umask(0o022)
     try:
         write_files(files, tmp_path / "out")

@@ -1,6 +1,7 @@
 """Made-up data in a whole run: found out, and what the operator chose is done about it."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -10,7 +11,14 @@ from fairpool.consortium.learning import FEWEST_LEARNED_FROM, learn
 from tests.support.cheating import NAME, nine_far_rows, project, read
 from tests.support.collaborations import SHAPES
 from tests.support.collaborations import honest as honest_rows
-from tests.support.projects import fairpool, finished_run, is_untouched, prepared, rendered
+from tests.support.projects import (
+    fairpool,
+    finished_run,
+    is_untouched,
+    prepared,
+    rendered,
+    round_folder,
+)
 from tests.support.red_team import loud_noise, many_loose_copies
 
 LABELS = [
@@ -39,6 +47,36 @@ def test_a_cheat_is_named_and_nobody_else(tmp_path, cheat):
     assert note.party == NAME
     assert "may be wrong, measured differently, or truly different" in note.text
     assert [found.verdict for found in run.evidence.parties] == ["helps", "harms", "helps"]
+
+
+SETTLE = "Settle this before anything is handed out"
+RELEASED = "This was released although it is not settled"
+
+
+def test_the_screen_says_what_the_report_says_and_how_grave_it_is(reversed_labels, tmp_path):
+    folder = tmp_path / "p"
+    shutil.copytree(reversed_labels, folder)
+    preview = fairpool("run", folder, "--out", tmp_path / "preview")
+    assert preview.returncode == 0, preview.stderr
+    released = fairpool("run", folder)
+    assert released.returncode == 0, released.stderr
+    pages = [
+        (tmp_path / "preview" / "operator" / "report.html").read_text(),
+        (round_folder(folder) / "operator" / "report.html").read_text(),
+    ]
+    for printed, page, (title, other) in (
+        (preview.stdout, pages[0], (SETTLE, RELEASED)),
+        (released.stdout, pages[1], (RELEASED, SETTLE)),
+    ):
+        words = " ".join(printed.split())
+        assert f"{title} (" in words
+        assert f"<h3>{title} (" in page
+        assert other not in words + page
+        grave, _, rest = words.partition(f"{title} (")[2].partition("Worth a look (")
+        assert f'the labels of "{NAME}" do not agree' in grave
+        assert "do not agree" not in rest
+    assert "it stands in the ledger" in " ".join(released.stdout.split())
+    assert "it stands in the ledger" not in preview.stdout
 
 
 def test_rows_that_are_repeated_are_named_as_that_and_count_no_more(tmp_path):

@@ -2,13 +2,12 @@
 
 import os
 import stat
-import subprocess
 
 import pytest
 
 from fairpool.consortium.writing import refuse_output, write
 from fairpool.errors import DataError
-from tests.support.projects import COMMAND, fairpool, project, reward_file
+from tests.support.projects import fairpool, project, reward_file
 
 FILES = {"operator/result.json": b"{}", "operator/values.csv": b"1", "parties/A/letter.html": b"A"}
 
@@ -73,8 +72,11 @@ def test_a_preview_and_a_demo_follow_no_link_and_compute_nothing(tmp_path):
 
 
 def run_under_umask(umask, *arguments):
-    command = ["sh", "-c", f'umask {umask}; exec "$@"', "sh", COMMAND, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    before = os.umask(int(umask, 8))
+    try:
+        return fairpool(*arguments)
+    finally:
+        os.umask(before)
 
 
 def check_that_all_is_private(paths):
@@ -91,13 +93,13 @@ def test_all_output_is_for_the_operator_alone_whatever_the_umask(tmp_path, umask
     done = run_under_umask(umask, "run", folder, "--out", out, "--quiet")
     assert done.returncode == 0, done.stderr
     written = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
-    assert len([path for path in written if path.is_file()]) == 7  # letters, but no models
+    assert len([path for path in written if path.is_file()]) == 9  # letters and cards, no models
     check_that_all_is_private(written)
     assert {*folder.iterdir()} == before
     done = run_under_umask(umask, "run", folder, "--quiet")
     assert done.returncode == 0, done.stderr
     written = {*folder.rglob("*")} - before
-    assert len([path for path in (folder / "rounds").rglob("*") if path.is_file()]) == 9
+    assert len([path for path in (folder / "rounds").rglob("*") if path.is_file()]) == 11
     places = ("latest", "ledger.jsonl", ".fairpool/secret.key", ".fairpool/lock", ".fairpool/kept")
     assert {folder / place for place in places} <= written
     check_that_all_is_private(written)

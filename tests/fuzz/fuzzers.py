@@ -13,8 +13,11 @@ import math
 import random
 import shutil
 import tomllib
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -23,17 +26,26 @@ import safetensors.numpy
 from PIL import Image
 
 import fairpool as fp
+from fairpool.archive.file import ENTRY
 from fairpool.compute.checkpoint import Checkpoint
 from fairpool.encoders import read_folder
 from fairpool.errors import FairpoolError
-from fairpool.realisation import reward_file
+from fairpool.exchange.contribution_file import ContributionFile
+from fairpool.exchange.plan import SignedPlan
+from fairpool.realisation import tensor_file
+from fairpool.signatures import sign
 from tests.fuzz.mutations import HOSTILE_NUMBERS, HOSTILE_TEXTS, damaged, with_other_values
 from tests.support.dialects import packed, text_file, workbook
 from tests.support.encoders import MAKERS, noted
 from tests.support.examples import MODELS as MODELS_OF_LIBRARY
 from tests.support.examples import make_parties
+from tests.support.exchange import KEYS, OPERATOR
 from tests.support.images import image_bytes, photos, pictured
 from tests.support.projects import MODELS, fairpool, project, round_folder, table, written_run
+from tests.support.sums import Case, numbers
+
+SENT = "North-0.contribution"
+"""What the party that sends sums has sent."""
 
 RUN_SHARE = 0.1
 """Of the cases about tables: the others are only checked, which takes a tenth of the time."""
@@ -109,12 +121,35 @@ def reward_values(folder: Path, rng: random.Random) -> None:
         tensors = with_other_arrays(tensors, rng)
     # As an attacker would: the digest keeps accidents out, not people who can compute it.
     try:
-        description["sha256"] = reward_file._digest(description, tensors)
+        description["sha256"] = tensor_file.digest(description, tensors)
         text = json.dumps(description)
     except ValueError:  # what JSON does not know, such as infinity
         text = json.dumps(description | {"sha256": "0" * 64})
     metadata = {"fairpool": text.encode("utf-8", "replace").decode()}
     judge_reward(folder, safetensors.numpy.save(tensors, metadata=metadata), rng)
+
+
+def archive_bytes(folder: Path, rng: random.Random) -> None:
+    """Damaged bytes of a saved collaboration."""
+    judge_archive(folder, damaged(some_archive(rng.choice([*ARCHIVED])), rng))
+
+
+def archive_values(folder: Path, rng: random.Random) -> None:
+    """A saved collaboration with other entries or arrays, and a digest that is right for them."""
+    content = some_archive(rng.choice([*ARCHIVED]))
+    description, tensors = tensor_file.unpacked(
+        content, ENTRY, "x", what="it", kinds=tensor_file.NUMBERS_AND_BYTES
+    )
+    del description["sha256"]
+    if rng.random() < 0.7:
+        description = with_other_values(description, rng)
+    else:
+        tensors = with_other_arrays(tensors, rng)
+    try:
+        content = tensor_file.packed(ENTRY, description, tensors)
+    except (ValueError, TypeError):  # what JSON does not know, such as infinity
+        return
+    judge_archive(folder, content)
 
 
 def prediction_table(folder: Path, rng: random.Random) -> None:
@@ -156,7 +191,7 @@ def reward_deliveries(folder: Path, rng: random.Random) -> None:
     }
     description["delivery"] = with_other_values(delivery, rng)
     try:
-        description["sha256"] = reward_file._digest(description, tensors)
+        description["sha256"] = tensor_file.digest(description, tensors)
         text = json.dumps(description)
     except ValueError:  # what JSON does not know, such as infinity
         return
@@ -257,7 +292,56 @@ def image_settings(folder: Path, rng: random.Random) -> None:
     judge_project(folder, rng)
 
 
+def plan_bytes(folder: Path, rng: random.Random) -> None:
+    """Damaged bytes of plan.json."""
+    file = agreed_project(folder) / "plan.json"
+    file.write_bytes(damaged(file.read_bytes(), rng))
+    judge_plan(folder, rng)
+
+
+def plan_values(folder: Path, rng: random.Random) -> None:
+    """A plan that says other things, and that the operator has signed."""
+    file = agreed_project(folder) / "plan.json"
+    plan = SignedPlan.of_content(file.read_bytes(), "plan.json")
+    try:
+        file.write_bytes(sign(OPERATOR, "plan", with_other_values(plan.document.body, rng)).content)
+    except ValueError:  # what canonical JSON does not have, such as infinity
+        return
+    judge_plan(folder, rng)
+
+
+def contribution_bytes(folder: Path, rng: random.Random) -> None:
+    """Damaged bytes of a party's contribution."""
+    file = agreed_project(folder) / SENT
+    file.write_bytes(damaged(file.read_bytes(), rng))
+    judge(fairpool("inspect", file))
+    judge_project(folder, rng)
+
+
+def contribution_values(folder: Path, rng: random.Random) -> None:
+    """A contribution with other entries or sums, which its party has signed."""
+    file = agreed_project(folder) / SENT
+    honest = ContributionFile.of_bytes(file.read_bytes(), SENT)
+    try:
+        if rng.random() < 0.5:
+            body = with_other_values(honest.document.body, rng)
+            document = sign(KEYS["North"], "contribution", body)
+            made = replace(honest, document=document)
+        else:
+            arrays = with_other_arrays(dict(honest.arrays), rng)
+            made = ContributionFile.made(KEYS["North"], honest.manifest, arrays)
+        file.write_bytes(made.to_bytes())
+    except ValueError:  # what canonical JSON does not have, such as infinity
+        return
+    judge(fairpool("inspect", file))
+    judge_project(folder, rng)
+
+
 FUZZERS = (
+    plan_bytes,
+    plan_values,
+    contribution_bytes,
+    contribution_values,
     encoder_files,
     image_files,
     image_settings,
@@ -269,6 +353,8 @@ FUZZERS = (
     parquet_columns,
     reward_bytes,
     reward_values,
+    archive_bytes,
+    archive_values,
     prediction_table,
     dialects,
     reward_deliveries,
@@ -285,6 +371,29 @@ def small_project(folder: Path, kind: str = "blr", suffix: str = ".csv") -> Path
     model, rewards = MODELS[kind]
     model = model.replace("[8, 5]", "[3]").replace("features = 12", "features = 8")
     return project(folder, model=model, suffix=suffix, sizes=(14, 12, 13), rewards=rewards)
+
+
+def agreed_project(folder: Path) -> Path:
+    """A project with a plan, by which one of its parties sends sums."""
+    for name, content in _agreed().items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        file.chmod(0o600)
+    return folder
+
+
+@cache
+def _agreed() -> dict[str, bytes]:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as place:
+        tables = {name: numbers(30, seed) for seed, name in enumerate(KEYS)}
+        case = Case(folder=Path(place), tables=tables, by_sums=("North",))
+        case.contribute("North", tables["North"])
+        case.configure(case.by_sums)
+        (case.folder / "North.csv").rename(case.folder / "mine.csv")
+        return contents(case.folder)
 
 
 def project_in_dialect(folder: Path, rng: random.Random) -> Path:
@@ -329,6 +438,25 @@ def some_reward(kind: str) -> bytes:
         written_run(small_project(Path(folder), kind=kind))
         [file, *_] = sorted(round_folder(folder).rglob("reward.safetensors"))
         return file.read_bytes()
+
+
+ARCHIVED = {
+    "rows": lambda model, parties: parties,
+    "sums": lambda model, parties: [model.summarise(party) for party in parties],
+}
+"""How the parties of a saved collaboration take part."""
+
+
+@cache
+def some_archive(kind: str) -> bytes:
+    """A saved collaboration."""
+    from tempfile import TemporaryDirectory
+
+    model, parties = MODELS_OF_LIBRARY["blr"], make_parties([12, 15, 11], 1)
+    result = fp.collaborate(ARCHIVED[kind](model, parties), model, rho=0.5, rng=0)
+    with TemporaryDirectory() as folder:
+        result.save(Path(folder) / "all")
+        return (Path(folder) / "all").read_bytes()
 
 
 def other_cells(text: str, rng: random.Random) -> str:
@@ -448,6 +576,26 @@ def judge_project(folder: Path, rng: random.Random) -> None:
         assert {name: after.get(name) for name in before} == before, "it changed its inputs"
 
 
+def judge_plan(folder: Path, rng: random.Random) -> None:
+    """Look at a plan, as the operator does and as a party that is to contribute by it."""
+    file = folder / "plan.json"
+    judge(fairpool("inspect", file))
+    home = folder / "home"
+    home.mkdir()
+    KEYS["North"].write(home / "signing.key")
+    before = contents(folder)
+    data, out = folder / "mine.csv", folder / "out.contribution"
+    trusted = ("--trust", OPERATOR.public.fingerprint, "--yes")
+    with patch.dict("os.environ", {"FAIRPOOL_HOME": str(home)}):
+        done = fairpool("contribute", file, "--data", data, "--out", out, *trusted)
+    judge(done)
+    after = contents(folder)
+    if done.returncode:
+        assert not out.exists(), "it failed, and left a contribution"
+    assert {name: after.get(name) for name in before} == before, "it changed its inputs"
+    judge_project(folder, rng)
+
+
 def judge_reward(
     folder: Path, content: bytes, rng: random.Random, *, hostile_table: bool = False
 ) -> None:
@@ -466,7 +614,21 @@ def judge_reward(
     if done.returncode == 0:
         cells = [cell for row in csv.reader(io.StringIO(done.stdout)) for cell in row]
         assert not {"nan", "inf", "-inf"} & {cell.lower() for cell in cells}, done.stdout
+    judge(fairpool("export", file, "--to", folder / "model.onnx"))
     assert file.read_bytes() == content
+
+
+def judge_archive(folder: Path, content: bytes) -> None:
+    """Open a saved collaboration; one that opens can be looked at."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "all"
+    file.write_bytes(content)
+    # Rows that somebody made up may have squares that overflow; what comes of that is shown.
+    with suppress(FairpoolError), np.errstate(all="ignore"):
+        result = fp.load_collaboration(file)
+        assert result.models.names == result.game.names
+        assert repr(result)
+        assert result._repr_html_()
 
 
 def judge(done) -> None:

@@ -6,8 +6,11 @@ import time
 
 import pytest
 
-from tests.fuzz.fuzzers import FUZZERS, cleared
+from tests.fuzz.fuzzers import FUZZERS, SENT, agreed_project, cleared
 from tests.fuzz.mutations import damaged, with_other_values
+from tests.support.exchange import OPERATOR
+from tests.support.home import a_home
+from tests.support.projects import fairpool
 
 CASES = 12
 
@@ -51,3 +54,19 @@ def test_mutations_change_something_and_can_be_repeated():
     assert others > 40
     assert damaged(content, random.Random(3)) == damaged(content, random.Random(3))
     assert tree == {"a": [1, {"b": "c"}], "d": 2.5}
+
+
+def test_an_undamaged_plan_and_contribution_work(tmp_path, monkeypatch):
+    """Otherwise every case would be refused for the same reason."""
+    folder = agreed_project(tmp_path / "project")
+    monkeypatch.setenv("FAIRPOOL_HOME", str(a_home(tmp_path / "home")))
+    given = ("--data", folder / "mine.csv", "--out", tmp_path / "out.contribution", "--yes")
+    trust = ("--trust", OPERATOR.public.fingerprint)
+    for command in (
+        ("inspect", folder / "plan.json"),
+        ("inspect", folder / SENT),
+        ("check", folder),
+        ("contribute", folder / "plan.json", *given, *trust),
+    ):
+        done = fairpool(*command)
+        assert done.returncode == 0, done.stderr

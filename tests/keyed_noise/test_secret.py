@@ -103,6 +103,21 @@ def test_a_file_system_without_hard_links(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["secret.key"]
 
 
+def test_a_full_disk_without_hard_links_leaves_nothing(tmp_path, monkeypatch):
+    synchronised = []
+
+    def fsync(descriptor):
+        synchronised.append(descriptor)
+        if len(synchronised) == 2:  # the first time it is the temporary file
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.delattr(os, "link")
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(SecretError, match="No space left"):
+        KNOWN.write(tmp_path / "secret.key")
+    assert os.listdir(tmp_path) == []
+
+
 def test_of_many_writers_one_succeeds(tmp_path):
     program = (
         "import sys\n"

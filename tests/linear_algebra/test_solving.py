@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 
 from fairpool.linear_algebra.cholesky import NotComputable, lower_factor
-from fairpool.linear_algebra.solving import solve, solve_factorised, solve_lower
+from fairpool.linear_algebra.solving import (
+    solve,
+    solve_factorised,
+    solve_lower,
+    solve_lower_each,
+)
 from tests.support.matrices import positive_definite, symmetric
 
 SHAPES = [(), (1,), (3,)]
@@ -22,6 +27,18 @@ def test_lower_factors_are_solved_with_from_the_first_row_on(shape, order):
     for i in range(5):
         expected[i] = (Y[i] - L[i, :i] @ expected[:i]) / L[i, i]
     np.testing.assert_allclose(solve_lower(L, Y), expected, atol=1e-12)
+
+
+def test_many_lower_factors_are_solved_with_as_each_is():
+    L = np.array([lower_factor(positive_definite(5, seed=seed)) for seed in range(4)])
+    Y = np.random.default_rng(9).standard_normal((4, 5, 3))
+    expected = np.array([solve_lower(L[c], Y[c]) for c in range(4)])
+    np.testing.assert_allclose(solve_lower_each(L, Y), expected, rtol=1e-14)
+    assert solve_lower_each(L[:0], Y[:0]).shape == (0, 5, 3)
+    assert solve_lower_each(L, Y[:, :, :0]).shape == (4, 5, 0)
+    L[2, 1, 1] = 0.0
+    with pytest.raises(NotComputable, match="matrix 2 of 4 is singular"):
+        solve_lower_each(L, Y)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -72,7 +72,7 @@ def test_a_high_price_is_told_with_what_helps(box, told):
     assert (share > 0.05) == told
     assert [note.party for note in notes] == ["a"] * told
     for note in notes:
-        assert f"loses {models[0].covariance_price:.3g} of the" in note.text
+        assert f"differs by {models[0].covariance_price:.3g} nats" in note.text
         assert "declare the range of every column" in note.text
 
 

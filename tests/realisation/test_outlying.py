@@ -5,7 +5,8 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
-from fairpool.realisation.outlying import View, outlying_rows
+from fairpool.realisation import outlying
+from fairpool.realisation.outlying import LabelSums, View, outlying_rows
 from tests.support.examples import MODELS, NOISES, make_parties
 from tests.support.reconstruction import locate, mean_beyond_own
 
@@ -134,3 +135,38 @@ def test_of_sums_alone_nobody_can_say(tmp_path):
     reward = fp.realise(game, game.alone + 0.5 * (game.total - game.alone))[0]
     assert reward.exposure.outlying == {}
     reward.save(tmp_path / "r")
+
+
+@pytest.mark.parametrize("at_once", [1, 20, 1 << 20])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_several_recipients_at_once_see_what_each_does(monkeypatch, at_once, weighted):
+    monkeypatch.setattr(outlying, "NUMBERS_AT_ONCE", at_once)
+    rng = np.random.default_rng(4)
+    A = rng.standard_normal((9, 3))
+    A[4] = 0.0  # a row that tells nothing
+    y = rng.standard_normal(9)
+    y[2] += 30
+    weight = rng.uniform(0.5, 2, 9) if weighted else np.ones(9)
+    gram, moment = (A * weight[:, None]).T @ A, (A * weight[:, None]).T @ y
+    own = np.concatenate([rng.standard_normal((5, 3)), np.linalg.solve(gram, moment)[None]])
+    sums = LabelSums.of(own, gram, moment)
+    largest, squares = sums.of_rows(A, y, weight)
+    shares = sums.shares(largest, squares)
+    for i, weights in enumerate(own):
+        one = View(own=weights, W=None, eta=0.0).label_sum(gram, moment, gram)
+        parts = one.parts(A, y, weight)
+        square = one.sum_of_squares(A, y, weight)
+        assert sums.squares[i] == pytest.approx(one.square, rel=1e-9, abs=1e-12)
+        assert squares[i] == pytest.approx(square, rel=1e-12)
+        if i < 5:
+            assert largest[i] == pytest.approx(parts.max(), rel=1e-9)
+            assert shares[i] == pytest.approx(one.share(parts.max(), square), rel=1e-9)
+    assert shares.max() > 0.5
+    assert shares[5] < 1e-9  # its own data tell it the sum already
+
+
+def test_where_all_rows_are_as_expected_nothing_stands_out():
+    A = np.random.default_rng(0).standard_normal((4, 2))
+    own = np.ones((3, 2))
+    sums = LabelSums.of(own, A.T @ A, A.T @ A @ own[0])
+    assert sums.shares(*sums.of_rows(A, A @ own[0])).max() < 1e-6

@@ -17,7 +17,8 @@ from sklearn.gaussian_process.kernels import (
 
 import fairpool as fp
 from fairpool.errors import RewardFileError
-from fairpool.realisation.reward_file import _digest, decode_reward, read_reward, reward_bytes
+from fairpool.realisation.reward_file import decode_reward, read_reward, reward_bytes
+from fairpool.realisation.tensor_file import digest
 from tests.support.examples import MODELS, P, make_parties
 
 X_STAR = np.random.default_rng(9).standard_normal((6, P))
@@ -191,7 +192,7 @@ def rewrite(path, change):
     description, tensors = change(description, tensors) or (description, tensors)
     if isinstance(description, dict):  # a careful forger signs anew
         with suppress(ValueError):  # JSON has no infinite numbers
-            description["sha256"] = _digest(description, tensors)
+            description["sha256"] = digest(description, tensors)
     save_file(tensors, path, metadata={"fairpool": json.dumps(description)})
 
 

@@ -29,7 +29,12 @@ def text(browser, css):
     return browser.find_element(By.CSS_SELECTOR, css).text
 
 
+def largest_first(rewards):
+    return sorted(rewards, reverse=True)
+
+
 def numbers(browser):
+    """The rewards that the table shows, in its order."""
     return [float(e.text) for e in browser.find_elements(By.CSS_SELECTOR, "[data-reward]")]
 
 
@@ -56,7 +61,7 @@ def test_the_slider_moves_rewards_welfare_verdicts_and_chart(browser, demo):
     before = chart.get_attribute("innerHTML")
     slider.send_keys(Keys.END)
     assert text(browser, "#rho-value") == "1.00"
-    assert numbers(browser) == pytest.approx(result.scheme.rewards(1.0), abs=0.006)
+    assert numbers(browser) == pytest.approx(largest_first(result.scheme.rewards(1.0)), abs=0.006)
     found = fp.check_incentives(result.game, result.contributions, result.scheme.rewards(1.0))
     assert (
         text(browser, "[data-condition=stable] [data-answer]")
@@ -74,7 +79,7 @@ def test_the_slider_moves_rewards_welfare_verdicts_and_chart(browser, demo):
     for _ in range(37):
         slider.send_keys(Keys.ARROW_RIGHT)
     assert text(browser, "#rho-value") == "0.37"
-    assert numbers(browser) == pytest.approx(result.scheme.rewards(0.37), abs=0.006)
+    assert numbers(browser) == pytest.approx(largest_first(result.scheme.rewards(0.37)), abs=0.006)
     assert text(browser, "[data-condition=stable] [data-answer]") == "✓ yes"
 
 
@@ -104,6 +109,82 @@ def test_pages_fit_a_phone_and_a_desk(browser, demo, width):
         assert requests(browser) == []
         # Wide tables and charts scroll within themselves, never the page.
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+@pytest.fixture(scope="module")
+def long_named(tmp_path_factory):
+    """Six parties with names of sixty letters, and ten with short ones."""
+    from tests.support.examples import MODELS, make_parties
+
+    folder = tmp_path_factory.mktemp("names")
+    places = ("North", "South", "East", "West", "Centre", "Coast")
+    names = [f"Hospital of the Sisters of Charity in the {place}, II. ward" for place in places]
+    for page, called in (("few", names), ("many", [f"clinic {k:03d}" for k in range(10)])):
+        made = make_parties([9 + k for k in range(len(called))], 0)
+        parties = [fp.Party(name, one.X, one.y) for name, one in zip(called, made, strict=True)]
+        fp.collaborate(parties, MODELS["blr"], rho=0.9).report(folder / f"{page}.html")
+    return folder
+
+
+BOXES = """
+return [...document.querySelectorAll(arguments[0] + ' text')].filter(t => t.textContent.trim())
+  .map(t => [t.textContent, ...['left', 'top', 'right', 'bottom'].map(
+    side => t.getBoundingClientRect()[side])])
+"""
+"""Every text of a chart, and where it is."""
+
+
+def meet(one, other):
+    _, left, top, right, bottom = one
+    _, left_, top_, right_, bottom_ = other
+    # Lines of text may touch: their boxes are a little higher than their letters.
+    return min(right, right_) - max(left, left_) > 1 and min(bottom, bottom_) - max(top, top_) > 3
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+@pytest.mark.parametrize("page", ["few", "many"])
+def test_no_text_of_the_chart_along_rho_is_on_another_or_cut(browser, long_named, page, width):
+    open_page(browser, long_named / f"{page}.html", width)
+    WebDriverWait(browser, 20).until(
+        lambda b: b.find_elements(By.CSS_SELECTOR, "#rho-chart svg.marks")
+    )
+    boxes = browser.execute_script(BOXES, "#rho-chart")
+    # A name has a halo of its own beneath it, at the same place.
+    apart = [box for k, box in enumerate(boxes) if box[0] not in {other[0] for other in boxes[:k]}]
+    assert "chosen" in "".join(box[0] for box in apart)
+    for k, box in enumerate(apart):
+        assert not [other for other in apart[:k] if meet(box, other)], box
+        assert box[1] >= 0
+        assert box[3] <= width
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_what_is_wider_than_the_screen_says_so(browser, long_named, width):
+    open_page(browser, long_named / "few.html", width)
+    # The live chart takes the place of the one that was drawn before, and is narrower.
+    WebDriverWait(browser, 20).until(
+        lambda b: b.find_elements(By.CSS_SELECTOR, "#rho-chart.vega-embed:not(.wide) svg.marks")
+    )
+    parts = browser.execute_script(
+        "return [...document.querySelectorAll('.scroll, .chart')].map(part => ["
+        " part.scrollWidth > part.clientWidth + 1,"
+        " getComputedStyle(part, '::before').content, part.tabIndex])"
+    )
+    assert any(wide for wide, _, _ in parts) == (width == 390)
+    for wide, hint, tab_index in parts:
+        assert ("more to the right" in hint) == wide
+        assert tab_index == (0 if wide else -1)
+
+
+def test_charts_on_a_phone_are_not_shrunk(browser, long_named):
+    open_page(browser, long_named / "few.html", 390)
+    sizes = browser.execute_script(
+        "return [...document.querySelectorAll('.chart svg')].map("
+        "svg => [svg.getBoundingClientRect().width, svg.viewBox.baseVal.width])"
+    )
+    assert sizes
+    for shown, drawn in sizes:
+        assert shown == pytest.approx(drawn, rel=0.01)
 
 
 def test_a_letter_is_one_printed_page_about_one_party(browser, demo):

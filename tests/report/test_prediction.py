@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from fairpool.audit import AgainstAlone, Comparison, PairedDifference, Uncheckable
-from fairpool.consortium.output import result_of
+from fairpool.consortium.result_json import result_of
 from fairpool.consortium.scrutiny import worse_notes
 from fairpool.report.prediction import PredictionWords, as_json, signed, uncheckable_as_json
 from tests.support.projects import finished_run, project, rendered
@@ -34,6 +34,7 @@ def run(tmp_path_factory):
 
 def test_a_party_is_told_in_plain_words():
     (better,) = WORDS.sentences(against(0.12, 0.03))
+    assert WORDS.has_errors([against(0.12, 0.03)])
     assert better == (
         "Your own data (50 rows, each left out of both models in turn) are predicted better with"
         " your reward than with your data alone: mean log density +0.120 ± 0.030 nats per row; root"

@@ -157,9 +157,7 @@ def test_what_the_operator_is_told():
 
 
 def render(outcome, change):
-    letter = Letter(
-        title="Three", target=LABELS, file="r", sha256="0", reveals=("Nothing.",), since=change
-    )
+    letter = Letter(title="Three", target=LABELS, file="r", reveals=("Nothing.",), since=change)
     page = render_letter(outcome, 2, letter)
     return re.sub(r"<svg.*</svg>", "", page, flags=re.S)  # whose parts are numbered on and on
 
@@ -183,8 +181,8 @@ def test_the_report_has_the_section_only_where_there_was_a_round_before(outcome,
     assert "Round 2 beside round 1" in section
     assert "ρ is 0.5 (0.8 before)" in section
     assert "Contributions were measured by shapley, and now by banzhaf." in section
-    assert "D is new, and receives" in section
-    assert "C left; it received" in section
+    assert "D is new; its reward is" in section
+    assert "C left; its reward was" in section
     for heading in ("own data", "others' data", "joiners", "leavers", "terms"):
         assert f'<th class="n">{heading.replace(chr(39), "&#39;")}</th>' in section
     assert "<svg" in section

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpool.rounds.batches import PartyBatches, assign
+from fairpool.rounds.batches import as_before, assign, rows_gone
+from fairpool.rounds.party_batches import PartyBatches
 from tests.support.batch_histories import (
     assigned,
     fewest_in_any_combination,
@@ -42,9 +43,14 @@ def histories(draw):
     return files
 
 
-@given(histories(), st.sampled_from([1, 2, 16]))
-def test_any_combination_of_releases_is_about_enough_rows(files, most_batches):
-    assignments = assigned(files, fewest=FEWEST, most_batches=most_batches)
+def all_may(batch):
+    """Everything is kept."""
+    return bool(batch)
+
+
+@given(histories(), st.sampled_from([1, 2, 16]), st.sampled_from([None, all_may]))
+def test_any_combination_of_releases_is_about_enough_rows(files, most_batches, may_stand):
+    assignments = assigned(files, fewest=FEWEST, most_batches=most_batches, may_stand=may_stand)
     fewest = fewest_in_any_combination([released(one) for one in assignments])
     assert fewest is None or fewest >= FEWEST
 
@@ -82,6 +88,55 @@ def test_rows_wait_only_where_too_few_are_new(files):
 
 
 @given(histories())
+def test_a_batch_that_lost_rows_stands_until_enough_came_or_went(files):
+    ever = set()
+    before = None
+    for file, one in zip(files, assigned(files, fewest=FEWEST, may_stand=all_may), strict=True):
+        if one is None:
+            before = None
+            continue
+        takes_part = released(one)
+        assert one.gone == len(takes_part - file)
+        assert one.rows == len(takes_part)
+        assert one.waiting == len(file - takes_part)
+        lost = set() if before is None else released(before) - file
+        enough_came = len(file - ever) >= FEWEST
+        stands = {
+            part
+            for name in one.batches.active
+            if not rows_in(one.batches.keys_of_batch(name)) <= file
+            for part in one.batches.batches[name].parts
+        }
+        assert one.standing == stands
+        if len(lost) < FEWEST and not enough_came:
+            # Whatever is lost stays, and so do the rows beside it.
+            assert one.gone == len(lost)
+            assert one.left == ()
+        else:
+            assert one.gone == 0
+            assert takes_part <= file
+        ever |= takes_part
+        before = one
+
+
+def test_rows_gone_are_told_by_part():
+    (first,) = assigned([set(range(30))], fewest=10)
+    gone = rows_gone(keys(set(range(3, 40))), first.batches.parts)
+    assert sum(gone.values()) == 3
+    for name, count in gone.items():
+        assert count == len(rows_in(first.batches.parts[name].keys) & {0, 1, 2})
+
+
+def test_what_is_as_before_lacks_no_row():
+    first, second = assigned([set(range(30)), set(range(1, 30))], fewest=10, may_stand=all_may)
+    assert second.gone == 1
+    known = as_before(second.batches, part_names=second.part_names, groups=second.groups)
+    assert known is None
+    again = as_before(first.batches, part_names=first.part_names, groups=first.groups)
+    assert again.batches.active == first.batches.active
+
+
+@given(histories())
 def test_nothing_waits_where_no_number_is_asked_for(files):
     for file, one in zip(files, assigned(files, fewest=0), strict=True):
         if one is not None:
@@ -89,12 +144,12 @@ def test_nothing_waits_where_no_number_is_asked_for(files):
             assert one.waiting == 0
 
 
-@given(histories())
-def test_each_rows_parts_are_one_line_of_descent(files):
+@given(histories(), st.sampled_from([None, all_may]))
+def test_each_rows_parts_are_one_line_of_descent(files, may_stand):
     """A row is in one part at a time, and that part knows the one before: so every row has one
     least noise, wherever it is looked up.
     """
-    for one in assigned(files, fewest=FEWEST):
+    for one in assigned(files, fewest=FEWEST, may_stand=may_stand):
         if one is None:
             continue
         parts = one.batches.parts
@@ -165,3 +220,73 @@ def test_which_rows_are_batched_together_has_nothing_to_do_with_their_order():
     shuffled = assign(rng.permutation(present), PartyBatches(party="a"), fewest=10)
     assert sorted_first.batches.active == shuffled.batches.active
     assert len(sorted_first.new) == 6
+
+
+def in_files(files, *, fewest, rows_per_file, lasting):
+    """What goes into one file a round, where a batch may be in as many as its new rows allow.
+
+    Of each round the rows in its file, and of every batch the files that it was in and the rows
+    that were new in it.
+    """
+    history = PartyBatches(party="a")
+    counts = {}
+    new_rows = {}
+    ever = set()
+    releases = []
+    for file in files:
+        if file is None:
+            history = PartyBatches(party="a", parts=history.parts, batches=history.batches)
+            releases.append(set())
+            continue
+        spent = {
+            name
+            for name, count in counts.items()
+            if new_rows[name] < min(lasting, (count + 1) * rows_per_file)
+        }
+        one = assign(keys(file), history, fewest=fewest, lasting=lasting, spent=spent)
+        history = one.batches
+        assert one.spent == spent & one.batches.active
+        released_now = set()
+        for name in sorted(one.batches.active):
+            rows = rows_in(one.batches.keys_of_batch(name))
+            new_rows.setdefault(name, len(rows - ever))
+            if name not in one.spent:
+                counts[name] = counts.get(name, 0) + 1
+                released_now |= rows
+        for name in one.batches.batches:
+            ever |= rows_in(one.batches.keys_of_batch(name))
+        releases.append(released_now)
+    return releases, counts, new_rows
+
+
+@given(histories())
+def test_a_batch_is_in_no_more_files_than_its_new_rows_allow(files):
+    releases, counts, new_rows = in_files(files, fewest=FEWEST, rows_per_file=3, lasting=9)
+    for name, count in counts.items():
+        assert new_rows[name] >= min(9, 3 * count)
+    fewest = fewest_in_any_combination(releases)
+    assert fewest is None or fewest >= FEWEST
+
+
+def test_a_spent_batch_counts_until_its_rows_return_with_new_ones():
+    first = assign(keys(range(6)), PartyBatches(party="a"), fewest=4, lasting=20)
+    (name,) = first.new
+    waits = assign(keys(range(9)), first.batches, fewest=4, lasting=20, spent=first.new)
+    assert (waits.new, waits.left, waits.waiting) == ((), (), 3)
+    assert waits.spent == {name}
+    assert waits.rows == 6
+    returned = assign(keys(range(10)), first.batches, fewest=4, lasting=20, spent=first.new)
+    assert returned.left == first.new
+    assert not returned.spent
+    (batch,) = returned.new
+    assert rows_in(returned.batches.keys_of_batch(batch)) == set(range(10))
+    # What was not spent stays as it is.
+    beside = assign(keys(range(10)), first.batches, fewest=4, lasting=20)
+    assert name in beside.batches.active
+    assert len(beside.new) == 1
+
+
+def test_of_several_new_batches_each_lasts():
+    for rows, batches in ((39, 1), (40, 2), (65, 3)):
+        made = assign(keys(range(rows)), PartyBatches(party="a"), fewest=4, lasting=20).new
+        assert len(made) == batches

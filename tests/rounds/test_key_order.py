@@ -5,16 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpool.rounds.batches import (
-    PartyBatches,
-    as_before,
-    assign,
-    ids_of,
-    in_order,
-    keys_of,
-    order_of,
-    places,
-)
+from fairpool.rounds.batches import as_before, assign
+from fairpool.rounds.party_batches import PartyBatches
+from fairpool.rounds.row_keys import ids_of, in_order, keys_of, order_of, places
 
 # Few different words, so that keys agree in their first half.
 WORDS = st.sampled_from([0, 1, 255, 256, 2**56, 2**63, 2**64 - 1])

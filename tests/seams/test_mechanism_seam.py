@@ -60,16 +60,18 @@ class Tempering:
 class TemperingWords:
     heading = "tempered to"
     short_heading = "tempered\nto"
-    term = Explained("tempered to", "How much the other parties' labels count.")
     secret = ""
 
-    def short(self, level):
-        return f"{level.tau:.0%}"
+    def term(self, target):
+        return Explained("tempered to", f"How much the other parties' {target.name} counts.")
 
-    def figure(self, level):
+    def figure(self, level, target):
         return f"{level.tau:.1%}"
 
-    def received(self, level, target):
+    def unit(self, target):
+        return f"Tempered to: how much of the others' {target.name} counts."
+
+    def received(self, level, target, *, own):
         return f"The others' values of {target.name} count for {level.tau:.0%}."
 
     def labels(self, level):
@@ -78,7 +80,7 @@ class TemperingWords:
     def sums(self, level):
         return ", in which the other parties count for less"
 
-    def inspected(self, level):
+    def inspected(self, level, target):
         return Explained("tempered to", f"{level.tau:.3f}")
 
 
@@ -170,9 +172,10 @@ def test_a_new_mechanism_goes_from_the_configuration_to_the_letter(tmp_path, mon
     assert "The noise is drawn anew" not in letter
     assert "sums over all rows, in which the other parties count for less." in letter
     report = (round_folder(folder) / "operator" / "report.html").read_text()
-    assert '<th class="n">tempered to</th>' in report
+    assert '<th class="n">tempered\nto</th>' in report
     assert f"{tempered['temper']:.1%}" in report
     assert "<dt>tempered to</dt>" in report
+    assert "Tempered to: how much of the others&#39; y counts." in report
     inspected = fairpool("inspect", own / "reward.safetensors")
     assert f"{tempered['temper']:.3f}" in inspected.stdout
     reward = fp.load_reward(own / "reward.safetensors")

@@ -27,6 +27,7 @@ class NaiveSpace:
 
     rounding_error = 0.0
     curve_bytes = 0
+    work_per_value = 1.0
 
     def value(self, mask):
         B = np.eye(self.P.shape[1]) + self.P[list(members(mask))].sum(axis=0)
@@ -52,6 +53,11 @@ class NaiveSpace:
         R = np.eye(self.P.shape[1]) + self.P[party]
         P = self.P[others].sum(axis=0)
         return PencilCurve(P=P, R=R, base=0.0, noise_variance=noise_variance)
+
+    def with_more_rows(self, party, *, rows, more, rng):
+        P = self.P.copy()
+        P[party] *= 1 + more / rows  # the mean of what may come
+        return NaiveSpace(P)
 
 
 class NaiveRegression(fp.BayesianLinearRegression):

@@ -70,11 +70,16 @@ class YesNoTarget:
     def squared_error(self, y, mean, variance):
         return norm.cdf(-y * mean / np.sqrt(variance)) ** 2
 
-    def noise_in_words(self, noise_variance):
-        return f"{noise_variance:.3g} answers squared"
+    noise_unit = "how much softer answers are"
 
-    def added_noise_in_words(self, variance):
-        return f"softer answers by {variance:.3g}"
+    def noise_in_words(self, variance, digits=3):
+        return f"softer answers by {self.noise_figure(variance, digits)}"
+
+    def noise_figure(self, variance, digits=3):
+        return f"{variance**0.5:.{digits}g}"
+
+    def label_noise_in_words(self, noise_variance):
+        return f"{noise_variance:.3g} answers squared"
 
     def promise(self):
         return f"For every row you get {self.yes} or {self.no}, and how likely it is."
@@ -193,7 +198,7 @@ def test_a_new_target_goes_from_the_configuration_to_letter_and_prediction(
     own = round_folder(folder) / least["folder"]
     letter = (own / "letter.html").read_text()
     assert "For every row you get ja or nein, and how likely it is." in letter
-    assert "with noise on their labels (softer answers by " in letter
+    assert "The noise has softer answers by " in letter
     reward = own / "reward.safetensors"
     assert "ill" in fairpool("inspect", reward).stdout
     updated = fairpool(

@@ -4,7 +4,9 @@ from itertools import combinations
 
 import numpy as np
 
-from fairpool.rounds.batches import PartyBatches, assign, ids_of, keys_of
+from fairpool.rounds.batches import assign
+from fairpool.rounds.party_batches import PartyBatches
+from fairpool.rounds.row_keys import ids_of, keys_of
 
 
 def keys(rows):

@@ -22,6 +22,10 @@ FLAGS = (
 )
 
 
+OWN = ("file:", "data:", "blob:", "chrome:", "chrome-untrusted:")
+"""Addresses that ask no server: files, data, and the pages of the browser itself."""
+
+
 @contextmanager
 def chromium(profile):
     binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
@@ -60,7 +64,7 @@ def requests(browser):
         message = json.loads(entry["message"])["message"]
         if message["method"] == "Network.requestWillBeSent":
             asked.append(message["params"]["request"]["url"])
-    return [url for url in asked if not url.startswith(("file:", "data:", "chrome:", "blob:"))]
+    return [url for url in asked if not url.startswith(OWN)]
 
 
 def open_page(browser, path, width=1100, height=900):

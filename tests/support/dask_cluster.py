@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from distributed import Client
+
 DASK = str(Path(sys.executable).with_name("dask"))
 
 
@@ -54,6 +56,17 @@ def cluster(folder, workers=2):
         yield found
     finally:
         found.stop()
+
+
+@contextmanager
+def connected(address, workers=2):
+    """A client of a cluster, once so many workers are there."""
+    client = Client(address, timeout=20, set_as_default=False)
+    try:
+        client.wait_for_workers(workers, timeout=60)
+        yield client
+    finally:
+        client.close(timeout=2)
 
 
 def _address_in(file, scheduler):

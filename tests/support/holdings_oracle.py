@@ -60,26 +60,49 @@ class Holdings:
         least: By recipient and row, the least noise variance so far, in squared units of the
             target.
         cells: What stands in every row.
+        ids: What every row's noise is made of.
+        members: The rows of each part, as they were when all of them were in a table.
     """
 
     least: dict = field(default_factory=lambda: defaultdict(dict))
     cells: dict = field(default_factory=dict)
+    ids: dict = field(default_factory=dict)
+    members: dict = field(default_factory=dict)
 
-    def release(self, consortium, run, body):
-        """Count one release, as its record in the ledger tells it."""
+    def see(self, consortium, run):
+        """Look at all tables, before anything is taken out of them again."""
         for contribution in run.contributions:
             rows = rows_of(consortium.tables[contribution.data.name])
-            parts = contribution.assignment.part_names
-            for row, group in zip(rows, contribution.groups, strict=True):
-                key = (contribution.id, row)
-                self.cells[key] = dict(row[:-1])
+            keys = [(contribution.id, row) for row in rows]
+            assignment = contribution.assignment
+            for key, id_ in zip(keys, contribution.identities.ids, strict=True):
+                self.cells[key] = dict(key[1][:-1])
+                self.ids[key] = id_
+            for place, part in enumerate(assignment.part_names):
+                there = [
+                    key
+                    for key, group in zip(keys, assignment.groups, strict=True)
+                    if group == place
+                ]
+                if part in assignment.standing:
+                    assert set(there) <= set(self.members[part])
+                else:
+                    self.members[part] = there
+            rows_that_count = sum(len(self.members[part]) for part in assignment.part_names)
+            assert rows_that_count == len(contribution.data) == assignment.rows
+
+    def release(self, run, body):
+        """Count one release, as its record in the ledger tells it."""
+        for contribution in run.contributions:
+            for part in contribution.assignment.part_names:
                 for party in body["parties"]:
-                    if group < 0 or parts[group] not in party["etas"]:
+                    if part not in party["etas"]:
                         continue
                     assert party["id"] != contribution.id
                     held = self.least[party["id"]]
-                    eta = party["etas"][parts[group]]
-                    held[key] = min(eta, held.get(key, np.inf))
+                    eta = party["etas"][part]
+                    for key in self.members[part]:
+                        held[key] = min(eta, held.get(key, np.inf))
 
     def encoded(self, run, keys):
         """Some rows, as the model sees them."""
@@ -89,24 +112,29 @@ class Holdings:
         table = pa.Table.from_pylist([self.cells[key] for key in keys])
         return encoding.encode(table), encoding.encode_target(table)
 
-    def own_rows(self, consortium, run, i):
-        """Those of a party that take part."""
-        contribution = run.contributions[i]
-        rows = rows_of(consortium.tables[contribution.data.name])
-        return [
-            (contribution.id, row)
-            for row, group in zip(rows, contribution.groups, strict=True)
-            if group >= 0
-        ]
+    def own_rows(self, run, i):
+        """Those of a party that take part, though they may be gone from its table."""
+        assignment = run.contributions[i].assignment
+        return [key for part in assignment.part_names for key in self.members[part]]
 
-    def value(self, consortium, run, i):
+    def value(self, run, i, held=None):
         """V_i: its own rows, and all that it was ever sent with the least noise of each."""
-        own = self.own_rows(consortium, run, i)
-        held = self.least[run.contributions[i].id]
+        own = self.own_rows(run, i)
+        if held is None:
+            held = self.least[run.contributions[i].id]
         scale = run.preparation.encoding.target.noise_scale
         eta = np.array([0.0] * len(own) + [held[key] / scale**2 for key in held])
         X, y = self.encoded(run, [*own, *held])
         return worth(run.built.model, X, y, eta)
+
+    def most(self, run, i):
+        """What it could hold, were it told everything that can be told in this round."""
+        held = dict(self.least[run.contributions[i].id])
+        for j, contribution in enumerate(run.contributions):
+            for part in contribution.assignment.part_names:
+                if i != j and part not in contribution.assignment.standing:
+                    held |= dict.fromkeys(self.members[part], 0.0)
+        return self.value(run, i, held)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,9 +164,9 @@ def file_rows(consortium, run, body, i, holdings):
     model = run.built.model
     X, y, eta, z, is_own = [], [], [], [], []
     for j, contribution in enumerate(run.contributions):
-        of_party = holdings.encoded(run, holdings.own_rows(consortium, run, j))
-        groups = contribution.groups[contribution.groups >= 0]
-        ids = contribution.identities.ids[contribution.groups >= 0]
+        keys = holdings.own_rows(run, j)
+        of_party = holdings.encoded(run, keys)
+        ids = np.array([holdings.ids[key] for key in keys], np.uint64).reshape(-1, 2)
         X.append(of_party[0])
         y.append(of_party[1])
         is_own.append(np.full(len(ids), i == j))
@@ -146,8 +174,10 @@ def file_rows(consortium, run, body, i, holdings):
         variance = np.zeros(len(ids))
         if i != j:
             etas = body["parties"][i]["etas"]
-            for group, part in enumerate(contribution.assignment.part_names):
-                rows = groups == group
+            begin = 0
+            for part in contribution.assignment.part_names:
+                rows = slice(begin, begin + len(holdings.members[part]))
+                begin = rows.stop
                 raw = etas.get(part, np.inf)
                 variance[rows] = raw / scale**2
                 for stream in range(model.label_sets):
@@ -212,19 +242,31 @@ def check_file(consortium, run, body, i, holdings):
     return reward
 
 
+def check_noise_of_batches(consortium, run, body):
+    """In one file, all rows of a batch have the same noise; not where rows need not hide."""
+    if consortium.kind == "gp":
+        return
+    for contribution in run.contributions:
+        batches = contribution.assignment.batches
+        for name in batches.active:
+            for party in body["parties"]:
+                etas = [party["etas"].get(part, np.inf) for part in batches.batches[name].parts]
+                np.testing.assert_allclose(etas, etas[0], rtol=1e-12)
+
+
 def check_round(consortium, run, holdings):
     """All that a round promises about values; then it is counted."""
     body = consortium.releases()[-1]
-    for i in range(len(run.contributions)):
-        for key in holdings.own_rows(consortium, run, i):
-            holdings.cells[key] = dict(key[1][:-1])
-    before = [holdings.value(consortium, run, i) for i in range(len(run.contributions))]
-    holdings.release(consortium, run, body)
+    holdings.see(consortium, run)
+    before = [holdings.value(run, i) for i in range(len(run.contributions))]
+    most = [holdings.most(run, i) for i in range(len(run.contributions))]
+    holdings.release(run, body)
+    check_noise_of_batches(consortium, run, body)
     for i, received in enumerate(run.collaboration.received):
         name = run.contributions[i].data.name
         stated = body["parties"][i]
         due = float(run.collaboration.rewards[i])
-        held = holdings.value(consortium, run, i)
+        held = holdings.value(run, i)
         near = {"rtol": 0, "atol": 1e-9, "err_msg": name}
         np.testing.assert_allclose(received.holds, held, **near)
         np.testing.assert_allclose(stated["holds"], held, **near)
@@ -235,8 +277,8 @@ def check_round(consortium, run, holdings):
         if not received.sent:
             assert not stated["etas"]
             continue
-        # What it then holds is what it is due, unless it held more before.
-        np.testing.assert_allclose(held, max(due, before[i]), **near)
+        # What it then holds is what it is due, unless it held more before, or no more can be told.
+        np.testing.assert_allclose(held, max(min(due, most[i]), before[i]), **near)
         if before[i] >= due + 1e-9:
             assert not stated["etas"], name  # its first model, of its own rows alone
         check_file(consortium, run, body, i, holdings)

@@ -63,26 +63,50 @@ def die_before_change(point, pipe):
     sys.addaudithook(hook)
 
 
-def killed_at(point, work):
-    """The change before which a child was killed at this work; "" if it got through."""
+def tell_changes(pipe):
+    """From now on, write the name of every change to the pipe, each on a line."""
+
+    def hook(event, values):
+        name = change(event, values)
+        if name is not None:
+            os.write(pipe, f"{name}\n".encode())
+
+    sys.addaudithook(hook)
+
+
+def in_a_child(work, hooked):
+    """What a child's hook wrote to a pipe while it did this work, and how the child ended."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            die_before_change(point, writing)
+            hooked(writing)
             work()
             os._exit(0)
         finally:
             os._exit(1)
     os.close(writing)
     with os.fdopen(reading) as pipe:
-        name = pipe.read()
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        told = pipe.read()
+    return told, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def killed_at(point, work):
+    """The change before which a child was killed at this work; "" if it got through."""
+    name, code = in_a_child(work, lambda pipe: die_before_change(point, pipe))
     if code != (-signal.SIGKILL if name else 0):
         raise RuntimeError(
             f"the command ended with {code} where it was to be killed before {name!r}"
         )
     return name
+
+
+def changes_of(work):
+    """The names of all changes that this work makes, in order; a child does it."""
+    names, code = in_a_child(work, tell_changes)
+    if code != 0:
+        raise RuntimeError(f"the command ended with {code}")
+    return names.splitlines()
 
 
 def content(folder):

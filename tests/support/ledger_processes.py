@@ -202,9 +202,12 @@ def many_writers(root, writers=4, each=15):
 def hold_lock(root):
     """Hold the lock, with a worker of this process at hand, until a line is read."""
     with exclusive(root / "lock"):
+        begun, begins = os.pipe()
         worker = os.fork()
         if worker == 0:
+            os.write(begins, b"!")  # by now it has let go of the lock, which the fork inherited
             signal.pause()
+        os.read(begun, 1)
         print(worker, flush=True)
         sys.stdin.readline()
         os.kill(worker, signal.SIGKILL)

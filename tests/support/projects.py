@@ -13,6 +13,7 @@ import pyarrow.parquet
 
 from fairpool.consortium.learning import learn
 from fairpool.consortium.output import render
+from fairpool.consortium.party_files import Release
 from fairpool.consortium.preparation import prepare
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.rounds.context import (
@@ -81,7 +82,7 @@ def written_run(folder, rho=None, seed=1):
 
 def rendered(run):
     """Every file that a release of a run consists of, by path."""
-    return render(run, head=HEAD)
+    return render(run, Release(head=HEAD)).files
 
 
 def round_folder(folder, number=1):

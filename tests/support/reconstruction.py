@@ -115,10 +115,10 @@ def distances(rows, guess):
     return np.linalg.norm(rows[:, None] - guess, axis=2).min(axis=1)
 
 
-def not_by_luck(rows):
+def not_by_luck(rows, luck=LUCK):
     """How near one guess must be to one row, so that it is hardly ever by chance."""
     m, p = rows.shape
-    return min(EXACT, HALF_WIDTH * (LUCK / m**2) ** (1 / p))
+    return min(EXACT, HALF_WIDTH * (luck / m**2) ** (1 / p))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +146,7 @@ def attack(case, starts=5):
     return success(stage.rows, guess)
 
 
-def success(rows, guess):
+def success(rows, guess, luck=LUCK):
     """How much of the rows a guess got, beside blind ones."""
     found = distances(rows, guess)
     blind = []
@@ -155,7 +155,7 @@ def success(rows, guess):
         made_up = rng.uniform(-HALF_WIDTH, HALF_WIDTH, rows.shape)
         blind.append(np.median(distances(rows, made_up)))
     return Success(
-        some=bool((found < not_by_luck(rows)).any()),
+        some=bool((found < not_by_luck(rows, luck)).any()),
         all=bool((found < EXACT).all()),
         error=float(np.median(found) / np.median(blind)),
     )

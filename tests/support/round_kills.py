@@ -9,18 +9,17 @@ and for those of the ledger and of whole folders.
 
 import json
 import sys
-from itertools import count
 from pathlib import Path
 
 from fairpool.consortium.request import RunRequest
-from fairpool.consortium.rounds.administration import verify_folder
 from fairpool.consortium.rounds.context import LEDGER_FILE, MAC, SECRET_FILE, STATE_FOLDER
+from fairpool.consortium.rounds.inspecting import verify_folder
 from fairpool.consortium.rounds.releasing import one_at_a_time, refuse_place, release, settle
 from fairpool.consortium.run import run
 from fairpool.keyed_noise.secret import Secret
 from fairpool.ledger import Ledger
 from fairpool.realisation.reward_file import decode_reward
-from tests.support.kill_points import killed_at, reset
+from tests.support.kill_points import changes_of, killed_at, reset
 from tests.support.pictures import without_pictures
 
 IMPORTANT = ("open ledger", "os.rename .000", "open secret", "os.remove")
@@ -64,20 +63,20 @@ def main(folder, before, every):
     without_pictures()
     reset(folder, before)
     done = run(RunRequest(configuration=folder))
-    for point in count():
-        reset(folder, before)
 
-        def work():
-            with one_at_a_time(folder):
-                release(done)
+    def work():
+        with one_at_a_time(folder):
+            release(done)
 
-        name = killed_at(point, work)
+    names = changes_of(work)
+    for point, name in enumerate([*names, ""]):
         if name and point % int(every) and not name.startswith(IMPORTANT):
             continue
+        reset(folder, before)
+        if bool(killed_at(point, work)) != bool(name):
+            raise RuntimeError(f"there were {len(names)} changes, and now there are others")
         next_round(folder)
         print(json.dumps({"change": name, **state(folder)}), flush=True)
-        if not name:
-            return
 
 
 if __name__ == "__main__":

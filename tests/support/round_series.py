@@ -7,8 +7,9 @@ import numpy as np
 import fairpool as fp
 from fairpool.keyed_noise.paths import Paths
 from fairpool.parties import SummedRows
+from fairpool.rounds.held import Unit
 from fairpool.rounds.holdings import Holding
-from fairpool.rounds.release import Before, Unit, realise_round
+from fairpool.rounds.release import Before, realise_round
 
 SECRET = fp.Secret(bytes(range(32)))
 

@@ -80,6 +80,11 @@ class PartyEvidence:
     share: float = 1.0
     chance: float = 1.0
 
+    @property
+    def deviation_factor(self) -> float:
+        """The same of standard deviations, by which people are told of noise."""
+        return float(np.sqrt(self.noise_factor))
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:

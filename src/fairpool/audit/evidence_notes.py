@@ -14,6 +14,7 @@ MOST_TOLD = 5
 """Deviations: beyond this many no number is told."""
 
 HARMS = "labels disagree"
+DEALT_WITH = "labels disagree, dealt with"
 NOISY = "noisy labels"
 DISPUTED = "two disagree"
 NOTHING_IN_COMMON = "nothing in common"
@@ -29,12 +30,18 @@ CANNOT_BE_COMPARED = (
 )
 
 DONE = {
-    "warn": 'its reward is unchanged, since on_harm = "warn" (or "discount", "exclude", "stop")',
+    "warn": (
+        'its reward is unchanged, since on_harm is "warn"; "discount", "exclude" and "stop" would'
+        " do something about it"
+    ),
     "discount": "its reward is discounted",
     "exclude": "its data are left out, and everything is computed without them",
     "stop": "nothing is released",
 }
 """What is done about a party that harms, by `on_harm`."""
+
+SETTLES = ("discount", "exclude")
+"""With these, what all agreed to is done, and nothing is left to settle."""
 
 
 def harm_in_words(found: PartyEvidence) -> str:
@@ -80,13 +87,17 @@ def evidence_notes(evidence: Evidence, on_harm: str) -> Iterator[Note]:
     for i in evidence.harmful:
         found = evidence.parties[i]
         text = f"{harm_in_words(found)}; {DONE[on_harm]}"
-        yield Note(code=HARMS, party=found.party, text=text)
+        if on_harm in SETTLES:
+            yield Note(code=DEALT_WITH, party=found.party, text=text)
+        else:
+            yield Note(code=HARMS, party=found.party, text=text)
     for found in evidence.parties:
         if found.verdict == LabelVerdict.NOISY:
             text = (
-                f'the labels of "{found.party}" are about {found.noise_factor:.1f} times as noisy'
-                " as the median party's, and so count for more than they tell; taken as"
-                " noisy as they are, they agree with what the others' data predict"
+                f'the labels of "{found.party}" have noise of about {found.deviation_factor:.1f}'
+                " times the standard deviation of the median party's, and so count for more than"
+                " they tell; taken as noisy as they are, they agree with what the others' data"
+                " predict"
             )
             yield Note(code=NOISY, party=found.party, text=text)
     if evidence.disputed:

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpool.audit.alterations import CLOSE, MOST_PAIRS, Alteration, alteration_of, is_rounded
+from fairpool.audit.alterations import (
+    CLOSE,
+    MOST_PAIRS,
+    MOSTLY,
+    Alteration,
+    alteration_of,
+    is_rounded,
+)
 from fairpool.audit.chance import dependent, fewest_unlikely
 from fairpool.audit.copied_rows import CopiedRows, copied_rows
 from fairpool.audit.copy_search import Suspicion, search
@@ -67,11 +74,11 @@ def find_re_export(
 ) -> ReExport | None:
     """Look for new rows that agree with known ones more often than by chance.
 
-    Rows with a known id are judged by their labels: another one is a correction, the same one with
-    other digits is none. All others are compared as they are: in all coordinates, or in all but
-    one, or, where it is made of the old ones by a rule, but for the label: labels that are merely
-    others were measured again. Texts may be spelled otherwise all at once, and so are left out
-    a second time together.
+    Rows with a known id are judged by their labels: another one is a correction; the same one with
+    other digits, or one that most of them follow from the old ones by a rule, is none. All others
+    are compared as they are: in all coordinates, or in all but one, or, where it is made of the old
+    ones by a rule, but for the label: labels that are merely others were measured again. Texts may
+    be spelled otherwise all at once, and so are left out a second time together.
 
     In time that grows like m log m.
 
@@ -88,7 +95,7 @@ def find_re_export(
     if len(known.names) and len(new.names):
         is_named = np.isin(new.names, known.names)
         unnamed = np.flatnonzero(~is_named)
-        found += _with_known_ids(known, new, np.flatnonzero(is_named))
+        found += _with_known_ids(known, new, np.flatnonzero(is_named), names[-1])
     rest = new.some(unnamed)
     if len(rest):
         others = [place for place in range(len(names)) if place not in texts]
@@ -114,7 +121,9 @@ def find_re_export(
 # By ids.
 
 
-def _with_known_ids(known: KnownRows, new: KnownRows, rows: NDArray[np.intp]) -> list[ReExport]:
+def _with_known_ids(
+    known: KnownRows, new: KnownRows, rows: NDArray[np.intp], label: str
+) -> list[ReExport]:
     """New rows whose ids are known, if most of their labels tell the old ones."""
     pairs = _pairs(known.names, new.names[rows])
     pairs[:, 1] = rows[pairs[:, 1]]
@@ -123,17 +132,38 @@ def _with_known_ids(known: KnownRows, new: KnownRows, rows: NDArray[np.intp]) ->
     if len(np.unique(before)) < FEWEST_LABELS:
         return []  # of few labels, the same one comes again
     scale = scales_of([known.labels[None]])[0]
+    alteration = ROUNDED
     tell = np.abs(after - before) <= CLOSE * scale
     tell |= is_rounded(before, after) | is_rounded(after, before)
+    if tell.mean() < MOSTLY:
+        rule = _rule_of_labels(before, after, label)
+        if rule is not None:
+            alteration = rule
+            tell[:] = True  # the rule tells which pairs are exceptions, and these are few
     count = int(tell.sum())
     if count < max(FEWEST, CORRECTED * len(np.unique(known.names)), MOST_OF_THEM * len(pairs)):
         return []
     told = pairs[tell]
     return [
         ReExport(
-            new=np.unique(told[:, 1]), known=np.unique(told[:, 0]), alteration=ROUNDED, by_id=True
+            new=np.unique(told[:, 1]),
+            known=np.unique(told[:, 0]),
+            alteration=alteration,
+            by_id=True,
         )
     ]
+
+
+def _rule_of_labels(before: FloatArray, after: FloatArray, label: str) -> Alteration | None:
+    """The rule by which most labels follow from the old ones; None: they follow none."""
+    some = np.linspace(0, len(before) - 1, min(MOST_PAIRS, len(before))).astype(np.intp)
+    if len(np.unique(before[some])) < FEWEST_LABELS:
+        return None
+    columns = np.column_stack([before, after])[some]
+    found = alteration_of(
+        columns[:, :1], columns[:, 1:], [label], scales=scales_of([columns.T])[:1]
+    )
+    return found if found.kind in RULES else None
 
 
 def _pairs(known: Keys, new: Keys) -> NDArray[np.intp]:

@@ -5,6 +5,8 @@ the version and wrong usage are answered at once, and a party that only predicts
 charts.
 """
 
+import sys
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -12,19 +14,30 @@ from typer.core import TyperGroup
 
 from fairpool.__about__ import __version__
 from fairpool.cli import (
+    agreement,
+    audit,
     check,
     compare,
+    contribute,
     demo,
     erase,
+    export,
     init,
     inspect,
     key,
+    keys,
     ledger,
+    plan,
     predict,
+    receipts,
     reproduce,
     rounds,
     run,
+    serve,
+    server,
     update,
+    verify,
+    worker,
 )
 from fairpool.errors import printable
 
@@ -61,15 +74,26 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(init.init)
 app.command()(check.check)
+app.command()(agreement.agreement)
+app.command()(plan.plan)
 app.command()(run.run)
+app.command()(receipts.receipts)
 app.command()(rounds.rounds)
 app.command()(compare.compare)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(key.app, name="key")
+app.add_typer(keys.app, name="keys")
 app.command()(erase.erase)
+app.command()(contribute.contribute)
 app.command()(predict.predict)
+app.command()(export.export)
 app.command()(inspect.inspect)
 app.command()(update.update)
+app.command()(verify.verify)
+app.command()(audit.audit)
+app.command()(worker.worker)
+app.add_typer(server.app, name="server")
+app.command()(serve.serve)
 app.command("reproduce")(reproduce.reproduce_figures)
 
 
@@ -93,4 +117,8 @@ def entry() -> None:
 
     Typer ends it: wrong usage with exit code 2, Ctrl-C with 130, neither with a traceback.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that lacks a character, as many of Windows do, is shown its number instead.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     app()

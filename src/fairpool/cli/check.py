@@ -18,7 +18,8 @@ def check(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
     with screen(quiet, as_json) as show:
         from fairpool.compute.workers import Workers
         from fairpool.consortium.column_table import as_plain
-        from fairpool.consortium.preparation import conclude, examine
+        from fairpool.consortium.examination import examine
+        from fairpool.consortium.preparation import conclude
         from fairpool.consortium.request import RunRequest
         from fairpool.consortium.rounds.context import open_context
 
@@ -33,8 +34,11 @@ def check(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
             show.refuse(error, {"columns": as_plain(examination.table)})
         sections = preparation.configuration.parties
         rows = {}
+        noisy = set()
         for section, survey in zip(sections, preparation.parties, strict=True):
             rows[section.name] = survey.rows
+            if survey.has_noise:
+                noisy.add(section.name)
         show.give(
             {
                 "parties": rows,
@@ -43,4 +47,4 @@ def check(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
                 "columns": as_plain(examination.table),
             }
         )
-        show_preparation(show, preparation, rows)
+        show_preparation(show, preparation, rows, noisy=noisy)

@@ -1,4 +1,4 @@
-"""`fairpool inspect`: what a reward file is."""
+"""`fairpool inspect`: what a file is that somebody sent."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,18 +10,30 @@ from fairpool.cli.screen import screen
 
 
 def inspect(
-    reward: Annotated[Path, typer.Argument(help="A reward file.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A reward file, a letter, a plan.json, a contribution, a receipt, a saved"
+            " collaboration, or any other file of fairpool.",
+            show_default=False,
+        ),
+    ],
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Say what a reward file is.
+    """Say what a file is that somebody sent, and whether it is as it was signed.
 
     Example: `fairpool inspect reward.safetensors`
+
+    Example: `fairpool inspect plan.json`
+
+    Example: `fairpool inspect north.contribution`
     """
     with screen(quiet, as_json) as show:
-        from fairpool.consortium.prediction import describe_reward
-        from fairpool.realisation.reward_file import read_reward
+        from fairpool.consortium.inspection import inspect_file
 
-        description = describe_reward(read_reward(reward), str(reward))
-        show.give(description)
-        show.describe(description)
+        found = inspect_file(file)
+        show.give(found.plain)
+        show.describe(found.entries)
+        for sentence in found.sentences:
+            show.say(f"- {sentence}")

@@ -51,7 +51,7 @@ def _exchange(show: Screen, folder: Path, *, yes: bool, is_lost: bool) -> None:
         show.say("Nothing was changed; add --yes to do it.")
         show.give({"changed": False})
         return
-    from fairpool.consortium.rounds.administration import exchange_secret
+    from fairpool.consortium.rounds.exchanging import exchange_secret
 
     secret = exchange_secret(folder, is_lost=is_lost)
     show.say(f"There is a new secret (fingerprint {secret.fingerprint}), and a new ledger.")

@@ -21,7 +21,7 @@ def show(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
     Example: `fairpool ledger show my-project`
     """
     with screen(quiet, as_json) as shown:
-        from fairpool.consortium.rounds.administration import verify_folder
+        from fairpool.consortium.rounds.inspecting import verify_folder
         from fairpool.ledger.words import line_of, lines_of
 
         found = verify_folder(folder)
@@ -57,7 +57,7 @@ def verify(
     3f2a...`
     """
     with screen(quiet, as_json) as shown:
-        from fairpool.consortium.rounds.administration import verify_folder
+        from fairpool.consortium.rounds.inspecting import verify_folder
         from fairpool.ledger.words import lines_of
 
         found = verify_folder(folder, head or [])

@@ -27,3 +27,4 @@ Folder = Annotated[
         show_default=False,
     ),
 ]
+ServerFolder = Annotated[Path, typer.Option("--folder", help="Where the service keeps everything.")]

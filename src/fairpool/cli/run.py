@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairpool.cli.options import Cluster, Folder, Jobs, Json, Quiet
-from fairpool.cli.screen import Screen, screen, show_run
+from fairpool.cli.screen import Screen, screen
+from fairpool.cli.shown_run import show_run
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -96,7 +97,8 @@ def run_preview(
         checkpoint: Where values are kept meanwhile.
     """
     from fairpool.compute.workers import Workers
-    from fairpool.consortium.output import render, result_of
+    from fairpool.consortium.output import render
+    from fairpool.consortium.result_json import result_of
     from fairpool.consortium.writing import refuse_output, write
 
     if out is not None:
@@ -104,9 +106,10 @@ def run_preview(
     with show.progress() as progress:
         done = _run(request, Workers(executor, progress, checkpoint))
         progress("writing")
-        files = render(done)  # even where nothing is written: it refuses what could not be released
+        # Even where nothing is written: it refuses what could not be released.
+        rendered = render(done)
         if out is not None:
-            write(files, out)
+            write(rendered.files, out)
     if checkpoint is not None:
         checkpoint.clear()
     show.give(result_of(done))
@@ -130,7 +133,7 @@ def run_and_release(
     """
     from fairpool.compute.workers import Workers
     from fairpool.consortium.configuration_file import read_configuration
-    from fairpool.consortium.output import result_of
+    from fairpool.consortium.result_json import result_of
     from fairpool.consortium.rounds.releasing import (
         one_at_a_time,
         refuse_place,
@@ -143,7 +146,7 @@ def run_and_release(
         recovery = settle(request.configuration)
         if recovery is not None:
             show.say(f"A run was stopped while it released: {recovery.record.body['summary']}.")
-        refuse_place(request.configuration)
+        refuse_place(request.configuration, request.rho)
         with show.progress() as progress:
             done = _run(request, Workers(executor, progress, checkpoint))
             progress("writing")

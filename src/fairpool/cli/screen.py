@@ -9,10 +9,9 @@ that computes) is imported where it is used.
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -23,7 +22,6 @@ from fairpool.notes import Note
 if TYPE_CHECKING:
     from fairpool.consortium.column_table import ColumnCell, ColumnSummary
     from fairpool.consortium.preparation import Preparation
-    from fairpool.consortium.run import Run
 
 MOST_SENTENCES = 24
 """Of more parties, the terminal shows the table alone; the report has a sentence for each."""
@@ -53,6 +51,11 @@ class Screen:
         if isinstance(thing, str):
             thing = printable(thing)
         _console().print(thing)
+
+    def say_unbroken(self, line: str) -> None:
+        """Print a line that people copy or compare: in one piece, however narrow the screen."""
+        if not self.quiet and not self.as_json:
+            _console().print(printable(line), soft_wrap=True)
 
     def describe(self, entries: Mapping[str, Any]) -> None:
         """Print what something is, one entry a line, for a person, unless asked not to."""
@@ -97,8 +100,10 @@ class Screen:
 
         console = Console(stderr=True)
         columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
-        hidden = self._hides_progress(console)
-        with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+        if self._hides_progress(console):
+            yield _show_nothing
+            return
+        with Progress(*columns, console=console, transient=True) as bar:
             task = bar.add_task("starting", total=None)
 
             def show(text: str, done: int = 0, total: int | None = None) -> None:
@@ -124,14 +129,16 @@ class Screen:
         )
 
         console = Console(stderr=True)
-        hidden = self._hides_progress(console)
+        if self._hides_progress(console):
+            yield _show_nothing
+            return
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
         )
-        with Progress(*columns, console=console, disable=hidden) as bar:
+        with Progress(*columns, console=console) as bar:
             tasks: dict[str, Any] = {}
 
             def show(figure: str, done: int, total: int) -> None:
@@ -146,11 +153,21 @@ class Screen:
         return self.quiet or self.as_json or not console.is_terminal
 
 
+def _show_nothing(*_: Any) -> None:
+    """No bar; one that is switched off would leave an empty line, before rich 14.3."""
+
+
 def _console() -> Any:
     from rich.console import Console
 
+    class Plain(Console):
+        """A reader who has gone, as `head` has, is no reason to end without a word."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     # A party may be called [red] or :skull:.
-    return Console(highlight=False, markup=False, emoji=False)
+    return Plain(highlight=False, markup=False, emoji=False)
 
 
 def _as_json(result: Any) -> str:
@@ -211,51 +228,21 @@ def _complain(as_json: bool, *problems: str) -> None:
         print(f"error: {text}", file=sys.stderr)
 
 
-def show_run(show: Screen, done: "Run", out: Path | None, *, released: bool) -> None:
-    """What a run found, and where it is.
+def show_preparation(
+    show: Screen, preparation: "Preparation", rows: dict[str, int], *, noisy: Collection[str]
+) -> None:
+    """What a run would work on.
 
     Args:
-        show: Where to print.
-        done: The run.
-        out: Where its files are; None: nowhere.
-        released: Whether there are models among them; otherwise it was a preview.
+        show: Where to.
+        preparation: All that was found.
+        rows: How many each party has.
+        noisy: The parties whose number has noise.
     """
-    from fairpool.consortium.output import folder_names
+    from fairpool.parties.rough_counts import roughly
 
-    result = done.collaboration
-    show.say(result.table())
-    if result.game.n <= MOST_SENTENCES:
-        for sentence in result.explain():
-            show.say(sentence)
-    for left_out in done.left_out:
-        show.say(f"{left_out.evidence.party} is left out, and receives a letter but no model.")
-    for warning in done.warnings:
-        show.say(f"Warning: {warning}")
-    show.say("")
-    if not released:
-        show.say("This is a preview: nothing was released, and no model was written.")
-    if out is None:
-        return
-    show.say(f"Report: {out / 'operator' / 'report.html'}  (for the operator alone)")
-    if not released:
-        show.say(f"For each party, a letter as it would be: {out / 'parties'}")
-        return
-    if result.received and not any(received.sent for received in result.received):
-        show.say(f"For each party, a letter to hand out; all keep their models: {out / 'parties'}")
-        return
-    show.say(f"For each party, a model and a letter to hand out: {out / 'parties'}")
-    for received in result.received:
-        if not received.sent:
-            show.say(f"  {received.model.party}: a letter alone; it keeps the model that it has")
-    for name, folder in zip(result.game.names, folder_names(result.game.names), strict=True):
-        if folder != name.replace(" ", "-"):  # it was changed, and cannot be guessed
-            show.say(f"  {name}: {folder}")
-
-
-def show_preparation(show: Screen, preparation: "Preparation", rows: dict[str, int]) -> None:
-    """What a run would work on."""
     for name, count in rows.items():
-        show.say(f"{name}: {count} rows")
+        show.say(f"{name}: {roughly(name in noisy)}{count} rows")
     # Of a text or an image there are as many as its encoder has dimensions.
     columns = preparation.encoding.columns
     features = ", ".join(few(column.features, SHOWN_FEATURES) for column in columns)
@@ -271,7 +258,8 @@ def show_preparation(show: Screen, preparation: "Preparation", rows: dict[str, i
 
 def show_columns(show: Screen, table: Sequence["ColumnSummary"]) -> None:
     """Every column at every party, one below the other, so that one sees what does not fit."""
-    if show.quiet or show.as_json or not table:
+    # Where all send sums, there are columns, and nothing is known of them at any party.
+    if show.quiet or show.as_json or not any(summary.cells for summary in table):
         return
     from rich.box import SIMPLE_HEAD
     from rich.table import Table

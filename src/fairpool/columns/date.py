@@ -167,7 +167,7 @@ def share_of_year(days: FloatArray) -> FloatArray:
     inside = np.clip(np.where(is_day, days, 0.0), CALENDAR.lowest, CALENDAR.highest)
     years = np.floor(inside).astype("datetime64[D]").astype("datetime64[Y]")
     start = years.astype("datetime64[D]").astype(np.float64)
-    end = (years + 1).astype("datetime64[D]").astype(np.float64)
+    end = (years + np.timedelta64(1, "Y")).astype("datetime64[D]").astype(np.float64)
     return np.where(is_day, (inside - start) / (end - start), np.nan)
 
 

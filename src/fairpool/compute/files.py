@@ -5,8 +5,10 @@ A stricter umask than the mode takes more away; none gives more.
 """
 
 import os
+import re
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,15 +22,24 @@ READABLE = 0o644
 
 PRIVATE_FOLDER = 0o700
 
+BINARY: int = getattr(os, "O_BINARY", 0)
+"""Windows writes another line end for every line feed in a file that is opened without it."""
 
-def write_atomically(path: Path, content: bytes, mode: int = PRIVATE) -> None:
+
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}")
+"""What a file is called until all of it is written."""
+
+
+def write_atomically(
+    path: Path, content: bytes | Iterator[memoryview], mode: int = PRIVATE
+) -> None:
     """Write a file so that it is there as a whole or not at all.
 
     A link at its place is replaced, and what it stands for is left alone.
 
     Args:
         path: The file, in a folder that exists.
-        content: All of it.
+        content: All of it, or piece by piece.
         mode: Who may read it; by default this user alone.
     """
     # In the same folder, because a file moves in one step only within a file system.
@@ -39,7 +50,8 @@ def write_atomically(path: Path, content: bytes, mode: int = PRIVATE) -> None:
         raise RewardFileError(f"{path}: cannot be written ({error.strerror or error})") from None
     try:
         with file:
-            file.write(content)
+            for piece in [content] if isinstance(content, bytes) else content:
+                file.write(piece)
             # Otherwise a power cut could leave the new name with half of the content.
             file.flush()
             os.fsync(file.fileno())
@@ -52,6 +64,21 @@ def write_atomically(path: Path, content: bytes, mode: int = PRIVATE) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def half_written(folder: Path) -> Iterator[Path]:
+    """What killed processes left in a folder of files that they wrote atomically, or as new ones.
+
+    Others that are being written at the moment are among them: whoever removes them must know that
+    nobody writes.
+
+    Args:
+        folder: Where; not below it.
+    """
+    if folder.is_dir():
+        for path in sorted(folder.iterdir()):
+            if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+                yield path
+
+
 def create(path: Path, mode: int = PRIVATE) -> BinaryIO:
     """A new file, open for writing; where there is one already, or a link, it is an error.
 
@@ -59,7 +86,7 @@ def create(path: Path, mode: int = PRIVATE) -> BinaryIO:
         path: The file.
         mode: Who may read it; by default this user alone.
     """
-    descriptor = os.open(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    descriptor = os.open(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, mode)
     return os.fdopen(descriptor, "wb")
 
 
@@ -75,7 +102,7 @@ def plain_content(path: Path, most: int) -> bytes:
         most: How many bytes are wanted at most.
     """
     # Without waiting: a pipe would keep its reader forever.
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    descriptor = os.open(path, os.O_RDONLY | BINARY | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise NotPlainError
@@ -100,7 +127,7 @@ def sync_folder(path: Path) -> None:
     """
     if os.name == "nt":
         return
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
         os.fsync(descriptor)
     finally:

@@ -22,7 +22,7 @@ def machine_memory() -> int:
     sizes = [physical]
     for file in LIMITS:
         try:
-            text = Path(file).read_text().strip()
+            text = Path(file).read_text(encoding="utf-8").strip()
         except OSError:
             continue
         if text.isdigit():  # it is "max" where there is no limit

@@ -252,14 +252,21 @@ def _explained(error: Exception, unfinished: int, total: int) -> Exception:
             "a task's workers died one after the other; they may have too little memory"
             " (--resume keeps what is done)"
         )
-    # Python raises each of these for what it cannot pickle; only the text tells.
-    may_be_of_pickle = isinstance(error, pickle.PicklingError | AttributeError | TypeError)
-    if may_be_of_pickle and "pickle" in str(error):
-        return DataError(
-            f"the model or game cannot be sent to other processes ({error});"
-            " use threads, or functions at the top of a module"
-        )
+    # Of what an executor pickles by itself, only the text tells.
+    if isinstance(error, NOT_PICKLED) and "pickle" in str(error):
+        return _cannot_be_sent(error)
     return error
+
+
+NOT_PICKLED = (pickle.PicklingError, AttributeError, TypeError)
+"""Python raises each of these for what it cannot pickle."""
+
+
+def _cannot_be_sent(error: Exception) -> DataError:
+    return DataError(
+        f"the model or game cannot be sent to other processes ({error});"
+        " use threads, or functions at the top of a module"
+    )
 
 
 @dataclass(frozen=True)
@@ -279,7 +286,10 @@ class _File:
         # The folder goes when nothing here refers to it any longer.
         weakref.finalize(placed, shutil.rmtree, folder, ignore_errors=True)
         with create(placed.path) as file:
-            pickle.dump(thing, file, protocol=5)
+            try:
+                pickle.dump(thing, file, protocol=5)
+            except NOT_PICKLED as error:
+                raise _cannot_be_sent(error) from None
         return placed
 
 

@@ -36,7 +36,7 @@ target = { column = "diagnosis", kind = "classes", levels = ["benign", "malignan
 kind = "sparse_gp"
 inducing_points = 20
 
-# Every model is scored on it, and it takes part in nothing else.
+# Every model is scored on it, and no round learns from it.
 [test]
 data = "test.csv"
 

@@ -174,7 +174,7 @@ def row_number_warnings(
     plan: ColumnPlan, features: Sequence[str], parties: Sequence[Survey]
 ) -> list[str]:
     """Columns that nobody listed, and that only count the rows of every file."""
-    if plan.features is not None:
+    if plan.features is not None or not parties:
         return []
     warnings = []
     for name in features:

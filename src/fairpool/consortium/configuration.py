@@ -18,6 +18,7 @@ from fairpool.consortium.column_plan import ColumnPlan, plan_problems
 from fairpool.consortium.column_sections import ColumnSection
 from fairpool.consortium.limits import Limits, beyond
 from fairpool.consortium.reading_sections import (
+    Places,
     ReadingSection,
     SourceSection,
     delivery_of,
@@ -27,11 +28,13 @@ from fairpool.consortium.section import Section, Text, one_of
 from fairpool.contributions import concept_of
 from fairpool.contributions.registry import settings_without_meaning
 from fairpool.errors import cut, is_printable, shown
+from fairpool.exchange.contribution_file import SUFFIX
 from fairpool.keys import Key
 from fairpool.model_kinds import KINDS, ModelKind
 from fairpool.realisation import MECHANISMS
 from fairpool.realisation.disclosure import files_together
 from fairpool.rewards.scheme import WORDS
+from fairpool.signatures import PublicKey
 from fairpool.tables.delivery import Delivery
 from fairpool.targets import TARGETS, ClassTarget, Labels, TargetKind
 from fairpool.targets.classes import PER_CLASS
@@ -56,6 +59,10 @@ def _rho(value: object) -> float | str:
         else f"give a number in 0 .. 1, or one of {', '.join(WORDS)}"
     )
     raise ValueError(f"{shown(value)} is not allowed; {hint}")
+
+
+def _known_key(text: str) -> str:
+    return str(PublicKey.of_text(text))
 
 
 def _known_concept(name: str) -> str:
@@ -166,6 +173,8 @@ def _in_full(target: object) -> object:
 class DataSection(SourceSection):
     """[public] and [test]: where the data are, and how they are read."""
 
+    data: Places
+
 
 def _mechanism(name: str) -> str:
     return one_of(name, list(MECHANISMS))
@@ -226,10 +235,14 @@ class PartySection(SourceSection):
     Its rows are known by its `id` in every round, so that it can be renamed. It may not want to
     hold more than a share of what everybody's data are worth: `most`. In the round of the number
     `second_look`, its rows of earlier rounds may come again, written otherwise.
+
+    A party that signs what it sends has a `key`, the public half; its data may then be a
+    contribution instead of rows, and be lacking until that arrives.
     """
 
     name: Name
     id: Name | None = None
+    key: Annotated[str, AfterValidator(lambda text: _known_key(text))] | None = None
     most: Annotated[float, Field(gt=0, le=1)] | None = None
     second_look: Annotated[int, Field(ge=2)] | None = None
 
@@ -238,11 +251,27 @@ class PartySection(SourceSection):
         """What it is known by in all rounds, whatever it is called."""
         return self.name if self.id is None else self.id
 
+    @property
+    def public_key(self) -> PublicKey | None:
+        """Whose signature its contributions need; None: it sends rows."""
+        return None if self.key is None else PublicKey.of_text(self.key)
+
+    @property
+    def sends_sums(self) -> bool:
+        """Whether its data are contributions instead of tables, by the names of the files."""
+        return any(pattern.endswith(SUFFIX) for pattern in self.patterns)
+
+    @property
+    def share_wanted(self) -> float:
+        """The share of v_N that it wants to hold at most."""
+        return 1.0 if self.most is None else self.most
+
 
 class Configuration(Section):
     """The whole file."""
 
     name: Name = "Collaboration"
+    contact: Name | None = None
     target: Annotated[TargetSection, BeforeValidator(_in_full)]
     features: Annotated[list[Text], Field(min_length=1)] | None = None
     categorical: list[Text] | dict[Text, Annotated[list[Text], Field(min_length=1)]] = Field(
@@ -335,7 +364,28 @@ class Configuration(Section):
         )
         problems += self._long_names()
         problems += self._reading_problems()
+        problems += self._party_problems()
         return problems + self._names_that_clash() + self.valuation.problems(len(self.parties))
+
+    def _party_problems(self) -> list[str]:
+        """Parties that send nothing, or whose signatures would be another's."""
+        problems = []
+        owners: dict[str, str] = {}
+        for number, party in enumerate(self.parties, 1):
+            if party.key is None:
+                if party.data is None:
+                    problems.append(
+                        f"parties {number}, data: missing; give it a value, or, where the party is"
+                        " to send sums instead of rows, its key"
+                    )
+                continue
+            other = owners.setdefault(party.key, party.name)
+            if other != party.name:
+                problems.append(
+                    f'parties {number}, key: "{cut(party.name)}" and "{cut(other)}" have the same'
+                    " key; each needs one of its own: fairpool keys new"
+                )
+        return problems
 
     def _kernels_without_meaning(self) -> list[str]:
         """A kernel for each class, where nothing is learned in which they could differ."""

@@ -68,7 +68,6 @@ def read_configuration(folder: Path) -> ConfigurationFile:
     try:
         # Some editors begin a file with a byte order mark.
         text = path.read_bytes().decode("utf-8-sig")
-        values = tomllib.loads(text)
     except FileNotFoundError:
         what = "file" if folder.is_dir() else "folder"
         raise ConfigurationError(
@@ -77,21 +76,45 @@ def read_configuration(folder: Path) -> ConfigurationFile:
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read ({error})") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
+    return configuration_of(toml_values(text, str(path)), text=text, name=str(path))
+
+
+def toml_values(text: str, name: str) -> dict[str, Any]:
+    """What a text in TOML says, whether fairpool knows it or not.
+
+    Args:
+        text: The file's.
+        name: What errors call it, such as the file's path.
+    """
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # of a number of thousands of digits it is Python's own
+        raise ConfigurationError(f"{name}: not valid TOML: {error}") from None
     except RecursionError:
         raise ConfigurationError(
-            f"{path}: its arrays or tables are nested too deeply; no key needs more than three"
+            f"{name}: its arrays or tables are nested too deeply; no key needs more than three"
             " levels"
         ) from None
+
+
+def configuration_of(values: dict[str, Any], *, text: str, name: str) -> ConfigurationFile:
+    """The configuration that a file's values are.
+
+    Values that are not allowed are refused, all at once.
+
+    Args:
+        values: What the file says.
+        text: The file's.
+        name: What errors call it, such as the file's path.
+    """
     try:
         configuration = known_format().model_validate(values)
     except ValidationError as error:
         raise ConfigurationError(
-            *(f"{path}: {_in_words(problem, values)}" for problem in error.errors())
+            *(f"{name}: {_in_words(problem, values)}" for problem in error.errors())
         ) from None
     return ConfigurationFile(
-        configuration, text, tuple(f"{path}: {text}" for text in configuration.problems())
+        configuration, text, tuple(f"{name}: {text}" for text in configuration.problems())
     )
 
 

@@ -55,9 +55,18 @@ class FileState(NamedTuple):
     nanoseconds: int
 
     @classmethod
-    def of(cls, stream: pa.NativeFile) -> "FileState":
-        """The state of an open file."""
-        status = os.fstat(stream.fileno())
+    def of(cls, stream: pa.NativeFile, path: Path) -> "FileState":
+        """The state of an open file.
+
+        Args:
+            stream: The file.
+            path: Its path, for Arrow before 25, whose files do not tell their descriptor: what
+                is there then is what was opened, unless it is exchanged twice meanwhile.
+        """
+        try:
+            status = os.fstat(stream.fileno())
+        except AttributeError:
+            status = path.stat()
         return cls(
             machine=platform.node(),
             inode=status.st_ino,

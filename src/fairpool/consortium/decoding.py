@@ -15,6 +15,10 @@ STEP = 1 << 18
 """So many bytes are turned into UTF-8 at once."""
 
 
+class ExpandedError(DataError):
+    """A packed file holds far more than it should: nothing more of it is to be read."""
+
+
 class Readable(Protocol):
     """Bytes to be gone through once."""
 
@@ -90,7 +94,7 @@ class _Unpacked:
             if times > self._expansion:
                 what = beyond(f"{times:.0f} times its size", self._expansion, "expansion")
                 size_in_words = f"{self._count / 2**30:.3g} GiB of text or more"
-                raise DataError(f"{self._file}: {size_in_words}: {what}")
+                raise ExpandedError(f"{self._file}: {size_in_words}: {what}")
         return content
 
 

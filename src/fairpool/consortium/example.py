@@ -26,6 +26,9 @@ CONFIGURATION = """\
 
 name = "Three hospitals"
 
+# Whom a party may ask: letters and model cards say it.
+# contact = "Data office, data@example.org"
+
 # The column to predict; every file must have it.
 # It is a number; target = { column = "progression", kind = "number" } says the same. Where it is
 # one of several classes, kind is "classes", with levels (all of them, as ["benign", "malignant"]);
@@ -89,7 +92,7 @@ inducing_points = 40
 # [public]
 # data = "public.csv"
 
-# Test data: every model is scored on it, and it takes part in nothing else.
+# Test data: every model is scored on it, and no round learns from it.
 [test]
 data = "test.csv"
 
@@ -181,12 +184,16 @@ rho = "stable"
 # it, its name. `most` is the share of the best model's information that it wants to hold at most.
 # `second_look` is the number of a round in which its rows of earlier rounds may come again, written
 # otherwise: they get new noise, which averages with the old.
+# `key` is that of a party which keeps its rows and sends sums over them: the line that `fairpool
+# keys show` prints there. `fairpool plan` then writes plan.json, by which the party contributes;
+# data names what came, "hospital_a*.contribution", and may be left out until then.
 [[parties]]
 name = "Hospital A"
 data = "hospital_a.csv"
 # id = "Hospital A"
 # most = 0.9
 # second_look = 2
+# key = "ed25519:0000000000000000000000000000000000000000000000000000000000000000"
 
 [[parties]]
 name = "Hospital B"

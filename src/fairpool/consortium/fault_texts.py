@@ -271,7 +271,7 @@ def _range_text(fault: Fault, columns: Columns) -> str:
 
 def _range_remedy(fault: Fault, columns: Columns) -> str:
     if not columns.chosen:
-        return "correct it"
+        return "correct it if it is wrong; if it is right, ask the operator for a wider range"
     return f'correct it, or say outside = "clip" in [columns.{cut(fault.column)}]'
 
 

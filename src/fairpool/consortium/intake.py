@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fairpool.columns.filling import is_missing
 from fairpool.compute.workers import Workers
 from fairpool.consortium.contents import Passage, contents_of
+from fairpool.consortium.decoding import ExpandedError
 from fairpool.consortium.fault_texts import plain_name
 from fairpool.consortium.faults import Columns, Fault, Faults
 from fairpool.consortium.limits import Limits
@@ -104,10 +105,12 @@ def _look(task: _Task, piece: Piece) -> _Look:
         free_texts=task.columns.free_texts,
         images=task.columns.images,
         image_limits=_image_limits(task),
-        expansion=None if task.limits is None else task.limits.expansion,
+        expansion=_expansion(task),
     )
     try:
         return _Look(_look_through(reading, task), reading.passage)
+    except ExpandedError:
+        raise  # patience is what such a file is made to use up
     except DataError as error:
         # Reading stops at the first fault. Now for all of them, with more patience.
         return _Look(_look_tolerantly(piece, task, error), None)
@@ -119,6 +122,10 @@ def _longest(task: _Task) -> dict[str, int]:
         return {}
     longest = dict.fromkeys(task.columns.texts, task.limits.name_length)
     return longest | dict.fromkeys(task.columns.free_texts, task.limits.text_length)
+
+
+def _expansion(task: _Task) -> float | None:
+    return None if task.limits is None else task.limits.expansion
 
 
 def _image_limits(task: _Task) -> ImageLimits:
@@ -134,6 +141,7 @@ def _look_tolerantly(piece: Piece, task: _Task, error: DataError) -> Survey:
         delivery=task.source.delivery,
         longest=_longest(task),
         image_limits=_image_limits(task),
+        expansion=_expansion(task),
     )
     seen = _look_through(rows, task)
     for unread in (*faults.of_kind("number"), *faults.of_kind("date")):

@@ -21,8 +21,10 @@ from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import Learning, learn
 from fairpool.consortium.preparation import leave_out
 from fairpool.consortium.rounds.context import nobody
-from fairpool.consortium.rounds.contributing import Caution, Contribution, contribute
+from fairpool.consortium.rounds.contributing import Caution, contribute
+from fairpool.consortium.rounds.contribution import Contribution
 from fairpool.consortium.rounds.dominance import dominated_batches
+from fairpool.consortium.rounds.scales import learn_scales
 from fairpool.consortium.surveys import Survey
 from fairpool.errors import DataError
 from fairpool.notes import Note
@@ -123,6 +125,10 @@ def judge(learning: Learning, workers: Workers) -> Judgement:
 
 def _judge_once(learning: Learning, workers: Workers) -> Judgement:
     contributions = _contributions(learning, workers)
+    context = learning.preparation.context
+    if context is not None and context.learns_from_sums:
+        workers.progress("learning noise from sums")
+        learning, contributions = learn_scales(learning, contributions)
     game = _game(learning, contributions)
     evidence_game = EvidenceGain.of(game)
     if game.enumerable:

@@ -1,15 +1,15 @@
 """From prepared data to a model: a sample of everybody's rows, and the model learned from it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fairpool.compute.workers import Progress, Workers
-from fairpool.consortium.model_building import BuiltModel, Origin, build_model
+from fairpool.consortium.model_building import BuiltModel, Origin, build_model, described
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.rounds.known import Sampling
-from fairpool.consortium.sample import Sample, take_sample
+from fairpool.consortium.sample import Sample, no_sample, take_sample
 from fairpool.consortium.sketching import Sketching, share_within
 from fairpool.errors import ConfigurationError
 from fairpool.model_kinds import KINDS
@@ -75,50 +75,69 @@ def learn(preparation: Preparation, workers: Workers | None = None) -> Learning:
     # Where values need every row, all of them are kept. For other models the files are summed up
     # later, and a sample is enough to learn from.
     kind = KINDS[configuration.model.kind]
-    kind.refuse_too_many_rows([survey.rows for survey in preparation.parties], workers.here)
-    seen = _share_of_keys(preparation)
-    rows = sum(survey.rows for survey in preparation.parties)
-    sketching = Sketching.of(preparation.encoding, rows)
+    counts = [survey.rows for survey in preparation.parties]
+    kind.refuse_too_many_rows(counts, workers.here)
+    sketching = Sketching.of(preparation.encoding, sum(counts))
     sampling = Sampling(
         encoding=preparation.encoding,
         most=None if kind.needs_rows else SAMPLE_ROWS,
-        seen=seen,
+        seen=_share_of_keys(preparation),
         sketched=sketching.share,
     )
+    samples = _samples(preparation, sampling, sketching, workers)
+    parties = [
+        Party(section.name, sample.X, sample.y)
+        for section, sample in zip(configuration.parties, samples, strict=True)
+    ]
+    workers.progress("learning hyperparameters")
+    origin = _origin(preparation, parties, workers.progress)
+    built = _built(preparation, origin)
+    _refuse_repeated_rows(preparation, parties, built)
+    return Learning(
+        preparation=preparation,
+        samples=samples,
+        parties=tuple(parties),
+        seen=sampling.seen,
+        sampling=sampling,
+        built=built,
+        public=origin.X if origin.public else None,
+    )
+
+
+def _samples(
+    preparation: Preparation, sampling: Sampling, sketching: Sketching, workers: Workers
+) -> tuple[Sample, ...]:
+    """Of each party: that of the last round, where its files are as they were, or a new one."""
     samples = []
-    parties = []
-    for section, survey in zip(configuration.parties, preparation.parties, strict=True):
+    for section, survey in zip(preparation.configuration.parties, preparation.parties, strict=True):
         sample = None
-        if preparation.context is not None:
+        if survey.arrived:
+            sample = no_sample(preparation.encoding, sketching)
+        elif preparation.context is not None:
             sample = preparation.context.known.sample(section.permanent_id, sampling)
         if sample is None:
             sample = take_sample(
                 survey,
                 preparation.encoding,
                 most=sampling.most,
-                seen=seen,
+                seen=sampling.seen,
                 progress=workers.progress,
                 sketching=sketching,
             )
         samples.append(sample)
-        parties.append(Party(section.name, sample.X, sample.y))
-    workers.progress("learning hyperparameters")
-    origin = _origin(preparation, parties, workers.progress)
+    return tuple(samples)
+
+
+def _built(preparation: Preparation, origin: Origin) -> BuiltModel:
+    """The model: that which was agreed, if there is one."""
+    section = preparation.configuration.model
     agreement = None if preparation.context is None else preparation.context.agreement
     if agreement is None:
-        built = build_model(configuration.model, origin, preparation.encoding)
-    else:
-        built = agreement.built
-    _refuse_repeated_rows(preparation, parties, built)
-    return Learning(
-        preparation=preparation,
-        samples=tuple(samples),
-        parties=tuple(parties),
-        seen=seen,
-        sampling=sampling,
-        built=built,
-        public=origin.X if origin.public else None,
-    )
+        return build_model(section, origin, preparation.encoding)
+    if not agreement.is_draft:
+        return agreement.built
+    words = described(agreement.built.model, section, preparation.encoding)
+    return replace(agreement.built, settings=words)
 
 
 def _refuse_repeated_rows(

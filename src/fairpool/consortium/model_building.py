@@ -85,16 +85,20 @@ def build_model(section: ModelSection, origin: Origin, encoding: TableEncoding) 
         model = learned.model
         if not origin.public:
             model = _rounded(model, kind)
-    settings = {"noise": target.noise_in_words(model.noise_variance)}
-    settings |= _settings_in_words(model, section, encoding)
     return BuiltModel(
         model=model,
         origin=words if section.learn else f"given; scaling from {words}",
         learned=section.learn,
         rows=words,
-        settings=settings,
+        settings=described(model, section, encoding),
         notes=notes,
     )
+
+
+def described(model: Model, section: ModelSection, encoding: TableEncoding) -> dict[str, str]:
+    """A model's hyperparameters by name, in words."""
+    settings = {"noise": encoding.target.label_noise_in_words(model.noise_variance)}
+    return settings | _settings_in_words(model, section, encoding)
 
 
 def _rounded(model: Model, kind: ModelKind) -> Model:

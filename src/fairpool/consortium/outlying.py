@@ -22,11 +22,14 @@ from fairpool.encoding import TableEncoding
 from fairpool.models import Classifier, ClassPosterior, WeightPosterior
 from fairpool.parties import ClassSummary, Party, PartySummary
 from fairpool.parties.class_summary import ClassStatistics
-from fairpool.realisation import ModelReward
+from fairpool.realisation import ModelReward, Models
 from fairpool.realisation.outlying import NOTICED, LabelSum, OutlyingRow
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.delivery import Delivery
 from fairpool.values import InformationGain
+
+GONE = "rows that are gone since the last round"
+"""Where rows are that still count, and are in no file any longer."""
 
 BLOCK_VALUES = 1 << 18
 """So many features are made of rows at once: few enough for a processor's cache."""
@@ -40,6 +43,7 @@ class Rows:
         source: Its files.
         contents: What they held when they were looked at; refused if they no longer do.
         summary: Sums over them.
+        present: Sums over those that are there; None: that is all.
         kept: Those that are in memory: all, or a sample.
         taking_part: Of each piece of the files, which of its complete rows take part in this round;
             the others wait, and are in no sum.
@@ -48,6 +52,7 @@ class Rows:
     source: Source
     contents: Mapping[Path, Content]
     summary: PartySummary | ClassSummary
+    present: PartySummary | ClassSummary | None
     kept: Party
     taking_part: Sequence[NDArray[np.bool_]]
 
@@ -62,7 +67,7 @@ class LastLook:
             rows, or nobody else has any.
     """
 
-    models: tuple[ModelReward, ...]
+    models: Models
     uncheckable: tuple[Uncheckable | None, ...]
 
 
@@ -93,17 +98,20 @@ class Seen(NamedTuple):
     Attributes:
         sum: The sum over all rows, in which one may stand out.
         eta: Variance of the noise on labels.
+        gone: The sum over those that are no longer there, which nobody can look at one by one: they
+            are judged as if they were one row [d]; None: all are there.
     """
 
     sum: LabelSum
     eta: float
+    gone: FloatArray | None
 
 
 class _Largest(NamedTuple):
     """Of some rows, the one that makes up most of what a recipient sees, and where it is."""
 
     part: float
-    place: Place
+    place: Place | str
 
 
 class _Look(NamedTuple):
@@ -130,8 +138,8 @@ class _PartyLook(NamedTuple):
 
 def look_at_rows(
     game: InformationGain,
-    models: tuple[ModelReward, ...],
-    parties: Sequence[Rows],
+    models: Models,
+    parties: Sequence[Rows | None],
     *,
     encoding: TableEncoding,
     workers: Workers,
@@ -142,7 +150,7 @@ def look_at_rows(
     Args:
         game: Values from sums over the files' rows.
         models: The rewards made of them.
-        parties: The files, in the parties' order.
+        parties: The files, in the parties' order; None: of sums there are none.
         encoding: How tables become X and y.
         workers: Who reads the files, piece by piece.
         rows_are_agreed: Whether all parties agreed that rows can be computed from rewards: nothing
@@ -151,7 +159,7 @@ def look_at_rows(
     outlying: dict[str, dict[str, OutlyingRow]] = {model.party: {} for model in models}
     uncheckable: list[Uncheckable | None] = []
     for i, party in enumerate(parties):
-        if not len(party.summary) or sum(game.rows) == len(party.summary):
+        if party is None or not len(party.summary) or sum(game.rows) == len(party.summary):
             uncheckable.append(None)
             continue
         others = game.posterior([j for j in range(game.n) if j != i])
@@ -169,34 +177,64 @@ def look_at_rows(
             outlying[recipient][party.summary.name] = row
         uncheckable.append(look.open_rows.uncheckable(others, party.summary))
     if not rows_are_agreed:
-        models = tuple(model.with_outlying(outlying[model.party]) for model in models)
+        models = Models(model.with_outlying(outlying[model.party]) for model in models)
     return LastLook(models=models, uncheckable=tuple(uncheckable))
 
 
-def _seen_of(party: Rows, models: tuple[ModelReward, ...]) -> dict[Sight, Seen]:
+def _seen_of(party: Rows, models: Models) -> dict[Sight, Seen]:
     """What each other recipient sees of a party's labels."""
     seen = {}
     for model in models:
         if model.exposure is None or model.party == party.summary.name:
             continue
         for c, view in enumerate(model.exposure.views):
-            seen[model.party, c] = Seen(_label_sum(party.summary, model, c), view.eta)
+            seen[model.party, c] = Seen(
+                sum=_label_sum(party.summary, model, c),
+                eta=view.eta,
+                gone=_sum_of_gone(party, model, c),
+            )
     return seen
 
 
 def _label_sum(summary: PartySummary | ClassSummary, model: ModelReward, c: int) -> LabelSum:
     """What the recipient of a model sees of a party's labels, or of those of class c."""
     assert model.exposure is not None  # see `_seen_of`
+    sums = _sums(summary, model, c)
+    return model.exposure.views[c].label_sum(sums.gram, sums.moment, sums.noise)
+
+
+class _Sums(NamedTuple):
+    """What a view is given of a party."""
+
+    gram: FloatArray
+    moment: FloatArray
+    noise: FloatArray
+
+
+def _sums(summary: PartySummary | ClassSummary, model: ModelReward, c: int) -> _Sums:
+    assert model.exposure is not None  # see `_seen_of`
     view = model.exposure.views[c]
     if isinstance(summary, PartySummary):
         # All rows have one noise variance, so that what they count is a factor of everything.
-        return view.label_sum(summary.gram, summary.moment, summary.gram)
+        return _Sums(summary.gram, summary.moment, summary.gram)
     classifier = model.posterior.model
     assert isinstance(classifier, Classifier)  # others have no summaries of classes
     inside, outside = summary.level_sums(c)
     statistics = ClassStatistics(inside=inside, outside=outside, coding=classifier.coding)
     told = statistics.weakened(view.eta, np.zeros(summary.label_draws))
-    return view.label_sum(told.precision, told.moment, statistics.squared_weights(view.eta))
+    return _Sums(told.precision, told.moment, statistics.squared_weights(view.eta))
+
+
+def _sum_of_gone(party: Rows, model: ModelReward, c: int) -> FloatArray | None:
+    """Of a party's rows that still count and are no longer there: the sum of a_k e_k [d]."""
+    if party.present is None:
+        return None
+    assert model.exposure is not None  # see `_seen_of`
+    own = model.exposure.views[c].own
+    all_, present = _sums(party.summary, model, c), _sums(party.present, model, c)
+    return np.asarray(
+        (all_.moment - present.moment) - (all_.gram - present.gram) @ own, dtype=float
+    )
 
 
 def _look_at_kept(party: Party, others: WeightPosterior | ClassPosterior) -> _PartyLook:
@@ -221,11 +259,19 @@ def _look_at(party: Rows, task: _Task, workers: Workers) -> _PartyLook:
             if recipient not in largest or found.part > largest[recipient].part:
                 largest[recipient] = found
     refuse_changed(party.source.owner, passages, party.contents)
+    for sight, of_sight in task.seen.items():
+        if of_sight.gone is not None:
+            part = of_sight.sum.part_of_some(of_sight.gone)
+            if part > (largest[sight].part if sight in largest else 0.0):
+                largest[sight] = _Largest(part, GONE)
     if not largest:
         return _PartyLook({}, open_rows)
     # Rarely: all rows' squares, which take longer, for those to whom a row may stand out.
     seen = {recipient: task.seen[recipient] for recipient in largest}
-    squares = dict.fromkeys(largest, 0.0)
+    squares = {}
+    for sight, of_sight in seen.items():
+        gone = of_sight.gone
+        squares[sight] = 0.0 if gone is None else of_sight.sum.square_of_some(gone)
     passages = []
     for squared in workers.map(_square, replace(task, seen=seen), pieces, doing=doing):
         passages.append(squared.passage)

@@ -33,7 +33,7 @@ from fairpool.notes import Note, notes_of
 from fairpool.realisation import ModelReward, Update, load_reward
 from fairpool.realisation.reward_file import decode_reward
 from fairpool.tables.delivery import AS_AGREED
-from fairpool.targets import TARGETS
+from fairpool.targets import LABELS, TARGETS
 
 Value = float | str | None
 """Of a prediction: a number, a text, or nothing."""
@@ -356,8 +356,9 @@ def describe_reward(content: bytes, name: str) -> dict[str, Any]:
         name: What errors call it.
     """
     reward = decode_reward(content, name)
-    weakened = reward.mechanism.words.inspected(reward.level)
     encoding = reward.encoding
+    target = encoding.target if encoding else LABELS
+    weakened = reward.mechanism.words.inspected(reward.level, target)
     own_tables = {}
     if not reward.delivery.is_plain:
         own_tables["tables"] = reward.delivery.in_words
@@ -372,11 +373,14 @@ def describe_reward(content: bytes, name: str) -> dict[str, Any]:
         "updated": _update_in_words(reward.updated),
         "rho": reward.rho,
         weakened.name: weakened.text,
+        "own data": "as sums with noise; fairpool update puts rows in their place",
         "others' inputs": "contained" if reward.holds_inputs_of_others else "not contained",
         "sha256": hashlib.sha256(content).hexdigest(),
     }
     if reward.updated is None:
         del entries["updated"]
+    if not reward.own_noise:
+        del entries["own data"]
     return entries
 
 

@@ -387,12 +387,12 @@ class Reading:
     def _parquet(self, wanted: Wanted, most: int) -> Iterator[pa.Table]:
         try:
             with pa.OSFile(str(self.piece.file)) as stream:
-                self._states.add(FileState.of(stream))
+                self._states.add(FileState.of(stream, self.piece.file))
                 yield from self._tables_of(stream, wanted, most)
                 if self.piece.hashes:
                     stream.seek(0)
                     self._sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-                self._states.add(FileState.of(stream))
+                self._states.add(FileState.of(stream, self.piece.file))
         except (pa.ArrowException, OSError) as error:
             raise DataError(
                 f"{self.piece.file}: damaged; ask for it again ({first_line(error)})"

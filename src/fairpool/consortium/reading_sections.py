@@ -30,22 +30,26 @@ class ReadingSection(Section):
     header: int | None = None
 
 
+Places = Text | Annotated[list[Text], Field(min_length=1)]
+"""A file, a folder, a pattern, or a list of these."""
+
+
 class SourceSection(Section):
     """Where somebody's tables are, and how they are read.
 
-    `data` is a file, a folder of files, a pattern, or a list of these.
+    `data` is a file, a folder of files, a pattern, or a list of these; None: there are none yet.
     """
 
-    data: Text | Annotated[list[Text], Field(min_length=1)]
+    data: Places | None = None
     reading: ReadingSection = ReadingSection()
     columns: dict[Text, OwnColumnSection] = Field(default_factory=dict)
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """Where the tables are."""
+        """Where the tables are; nowhere, where there are none yet."""
         if isinstance(self.data, str):
             return (self.data,)
-        return tuple(self.data)
+        return tuple(self.data or ())
 
 
 def dialect_of(source: ReadingSection, common: ReadingSection) -> Dialect:

@@ -34,6 +34,16 @@ class Sample:
     sketch: SourceSketch | None = None
 
 
+def no_sample(encoding: TableEncoding, sketching: Sketching | None = None) -> Sample:
+    """Of a source whose rows nobody here knows."""
+    return Sample(
+        X=np.empty((0, len(encoding.features))),
+        y=np.empty(0),
+        keys=np.empty(0, dtype=np.uint64),
+        sketch=SketchCollector(sketching).collected(),
+    )
+
+
 def take_sample(
     survey: Survey,
     encoding: TableEncoding,
@@ -56,9 +66,7 @@ def take_sample(
         sketching: How rows become few numbers; None: they do not.
     """
     # Keys are as good as random numbers, but the same in every run, and whatever the order of rows.
-    kept = Sample(
-        X=np.empty((0, len(encoding.features))), y=np.empty(0), keys=np.empty(0, dtype=np.uint64)
-    )
+    kept = no_sample(encoding)
     blocks = []
     seen_keys = []
     sketches = SketchCollector(sketching)

@@ -1,7 +1,7 @@
 """What the operator should look at before handing anything out, as notes, residuals and scores."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,8 @@ from fairpool.consortium.learning import Learning
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.rounds.comparing import Since, since_last
-from fairpool.consortium.rounds.contributing import Contribution
+from fairpool.consortium.rounds.contribution import Contribution
+from fairpool.consortium.rounds.kept import Pins
 from fairpool.consortium.rounds.known import Sampling
 from fairpool.consortium.sample import Sample, take_sample
 from fairpool.consortium.shares import ContributionShares, contribution_shares
@@ -62,6 +63,7 @@ class Run:
         samples: Of each party, a fair sample of its rows.
         sampling: How it was taken.
         since: What changed since the last round; None: there was none.
+        pins: The noise of each part in new models, by its variance in squared units of the target.
     """
 
     preparation: Preparation
@@ -80,6 +82,7 @@ class Run:
     samples: tuple[Sample, ...]
     sampling: Sampling
     since: Since | None = None
+    pins: Mapping[str, Pins] = field(default_factory=dict, repr=False)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -124,7 +127,8 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         notes.append(disclosure.note)
     notes += residual_notes(learning.parties, residuals, preparation.encoding.target)
     against_alone = _against_alone(valuation, test)
-    notes += worse_notes(against_alone)
+    keepers = [received.model.party for received in collaboration.received if not received.sent]
+    notes += worse_notes(against_alone, keepers)
     notes += few_rows_notes(collaboration)
     notes += outlying_notes(collaboration)
     propose_ranges = ranges_would_help(
@@ -150,6 +154,7 @@ def scrutinise(valuation: Valuation, workers: Workers | None = None) -> Run:
         samples=learning.samples,
         sampling=learning.sampling,
         since=_since(valuation, workers),
+        pins=valuation.pins,
     )
 
 
@@ -176,11 +181,17 @@ def _against_alone(valuation: Valuation, test: Sample | None) -> tuple[AgainstAl
     )
 
 
-def worse_notes(against_alone: Sequence[AgainstAlone]) -> Iterator[Note]:
+def worse_notes(
+    against_alone: Sequence[AgainstAlone], keepers: Collection[str] = ()
+) -> Iterator[Note]:
     """Rewards that predict worse than the parties' own data, beyond what chance would explain.
 
     The chance that any note is about a reward that is no different is 5%, over all comparisons of a
     run (Bonferroni).
+
+    Args:
+        against_alone: What was compared.
+        keepers: The parties that are sent no new model, so that theirs is of an earlier round.
     """
     compared = []
     for against in against_alone:
@@ -189,10 +200,16 @@ def worse_notes(against_alone: Sequence[AgainstAlone]) -> Iterator[Note]:
                 compared.append((against.party, rows, how.log_density))
     for party, rows, difference in compared:
         if difference.verdict == WORSE and difference.p_value * len(compared) < 1 - CONFIDENCE:
+            why = "somebody else's labels may be wrong, or of another kind"
+            if party in keepers:
+                why = (
+                    "it is the model of an earlier round, without rows that have come since, which"
+                    f" its party adds with fairpool update; or {why}"
+                )
             text = (
                 f'the reward of "{party}" predicts {rows} worse than its own data alone'
                 f" ({difference.difference:+.2g} ± {difference.standard_error:.1g} nats per row);"
-                " somebody else's labels may be wrong, or of another kind"
+                f" {why}"
             )
             yield Note(code="reward predicts worse", party=party, text=text)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fairpool.consortium.contents import Content
 from fairpool.consortium.faults import Faults
 from fairpool.consortium.tables import Place, Source
+from fairpool.exchange.arrival import Arrived
 from fairpool.tables.arrays import LARGEST, FloatArray
 from fairpool.tables.moments import Moments
 
@@ -184,6 +185,7 @@ class Survey:
         extremes: Per number column, the smallest and the largest of the same numbers.
         counting: Per column that is named like a row number, from which of 0 and 1 it counts the
             rows of every file.
+        arrived: What came as sums instead of rows, of which nothing else here can be known.
     """
 
     source: Source
@@ -200,6 +202,17 @@ class Survey:
     unknown: dict[str, UnknownLevels] = field(default_factory=dict)
     extremes: dict[str, Range] = field(default_factory=dict)
     counting: dict[str, set[int]] = field(default_factory=dict)
+    arrived: tuple[Arrived, ...] = ()
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether all of it came as sums with noise, so that nothing made of it shows a row."""
+        return bool(self.arrived) and all(one.manifest.is_hidden for one in self.arrived)
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether some of it came as sums with noise, which the number of rows has as well."""
+        return any(one.manifest.privacy is not None for one in self.arrived)
 
     @property
     def missing(self) -> Counter[str]:

@@ -28,6 +28,11 @@ IN_THE_CONFIGURATION = "correct its data in the configuration"
 """Where a path is wrong."""
 
 
+def party_owner(name: str) -> str:
+    """What a party is called as the owner of data."""
+    return f'party "{name}"'
+
+
 @dataclass(frozen=True)
 class Source:
     """One or more files of the same columns, and whose they are.
@@ -57,6 +62,7 @@ class Source:
         remedy: str = IN_THE_CONFIGURATION,
         follow_links: bool = False,
         delivery: Delivery = AS_AGREED,
+        suffixes: tuple[str, ...] = SUFFIXES,
     ) -> "Source":
         """The files that a path, folder or glob stands for, or several of these.
 
@@ -72,11 +78,12 @@ class Source:
             follow_links: Whether links may lead out of `folder` or, where the pattern itself lies
                 elsewhere, of the folder that it names.
             delivery: How they are read.
+            suffixes: How their names end.
         """
         problems = []
         files: list[Path] = []
         for pattern in [patterns] if isinstance(patterns, str) else patterns:
-            matching = _files_of(pattern, folder, owner, remedy=remedy)
+            matching = _files_of(pattern, folder, owner, remedy=remedy, suffixes=suffixes)
             if not follow_links:
                 problems += _links_that_lead_out(owner, matching, _home(pattern, folder))
             files += matching
@@ -90,8 +97,9 @@ class Source:
                     f"{owner}: the file name {shown(name)} has a sign that cannot be shown;"
                     " rename it"
                 )
-            if not is_table(file):
-                problems.append(f"{owner}: {file} is no table ({', '.join(SUFFIXES)})")
+            if not _ends_with(file, suffixes):
+                what = _called(suffixes)
+                problems.append(f"{owner}: {file} is no {what} ({', '.join(suffixes)})")
         if problems:
             raise DataError(*problems)
         return cls(owner, tuple(files), delivery)
@@ -99,17 +107,29 @@ class Source:
 
 def is_table(file: Path) -> bool:
     """Whether a file is a table, by its name."""
-    return file.name.lower().endswith(SUFFIXES)
+    return _ends_with(file, SUFFIXES)
 
 
-def _files_of(pattern: str, folder: Path, owner: str, *, remedy: str) -> list[Path]:
+def _ends_with(file: Path, suffixes: tuple[str, ...]) -> bool:
+    return file.name.lower().endswith(suffixes)
+
+
+def _called(suffixes: tuple[str, ...]) -> str:
+    return "table" if suffixes == SUFFIXES else "contribution"
+
+
+def _files_of(
+    pattern: str, folder: Path, owner: str, *, remedy: str, suffixes: tuple[str, ...]
+) -> list[Path]:
     """The files that a path, folder or glob stands for."""
     path = folder / pattern
     if path.is_dir():
-        files = [f for f in path.iterdir() if is_table(f) and f.is_file() and not _is_lock(f)]
+        there = [file for file in path.iterdir() if _ends_with(file, suffixes) and file.is_file()]
+        files = [file for file in there if not _is_lock(file)]
         if not files:
+            what = _called(suffixes)
             raise DataError(
-                f"{owner}: the folder {path} has no table ({', '.join(SUFFIXES)}); {remedy}"
+                f"{owner}: the folder {path} has no {what} ({', '.join(suffixes)}); {remedy}"
             )
         return files
     if path.is_file():
@@ -251,9 +271,15 @@ def is_parquet(file: Path) -> bool:
     return file.suffix.lower() == ".parquet"
 
 
-def open_csv(file: Path, dialect: Dialect = PLAIN) -> TextIO:
-    """A CSV file as text; bytes that are not UTF-8 are kept, to be found by `byte_not_utf8`."""
-    return open_text(file, dialect)
+def open_csv(file: Path, dialect: Dialect = PLAIN, *, expansion: float | None = None) -> TextIO:
+    """A CSV file as text; bytes that are not UTF-8 are kept, to be found by `byte_not_utf8`.
+
+    Args:
+        file: The file.
+        dialect: How it is written.
+        expansion: How many times larger than a packed file its text may be; None: any.
+    """
+    return open_text(file, dialect, expansion=expansion)
 
 
 def csv_rows(stream: TextIO, dialect: Dialect = PLAIN) -> Iterator[tuple[int, list[str]]]:

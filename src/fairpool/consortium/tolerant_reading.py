@@ -52,6 +52,7 @@ def read_tolerantly(
     delivery: Delivery = AS_AGREED,
     longest: Mapping[str, int] | None = None,
     image_limits: ImageLimits = ANY_IMAGE,
+    expansion: float | None = None,
 ) -> Iterator[Batch]:
     """The rows of a piece that `Reading` refuses, as far as they can be read.
 
@@ -66,8 +67,11 @@ def read_tolerantly(
         delivery: How the file comes.
         longest: See `Reading`.
         image_limits: What images may be at most.
+        expansion: See `Reading`.
     """
-    batches = _without_tokens(piece, columns, faults, delivery=delivery, longest=longest)
+    batches = _without_tokens(
+        piece, columns, faults, delivery=delivery, longest=longest, expansion=expansion
+    )
     if not columns.images:
         yield from batches
         return
@@ -86,9 +90,11 @@ def _without_tokens(
     *,
     delivery: Delivery,
     longest: Mapping[str, int] | None,
+    expansion: float | None,
 ) -> Iterator[Batch]:
     rules = rules_as_delivered(columns.rules, delivery)
-    for batch in _read(piece, columns, faults, delivery=delivery, longest=longest):
+    batches = _read(piece, columns, faults, delivery=delivery, longest=longest, expansion=expansion)
+    for batch in batches:
         yield replace(batch, columns=without_tokens(batch.columns, rules))
 
 
@@ -99,6 +105,7 @@ def _read(
     *,
     delivery: Delivery,
     longest: Mapping[str, int] | None,
+    expansion: float | None,
 ) -> Iterator[Batch]:
     wanted = wanted_of(columns, delivery)
     if is_parquet(piece.file):
@@ -114,7 +121,7 @@ def _read(
     elif is_workbook(piece.file):
         yield from _read_sheet(piece.file, wanted, faults)
     else:
-        yield from _read_csv(piece.file, wanted, faults)
+        yield from _read_csv(piece.file, wanted, faults, expansion=expansion)
 
 
 def wanted_of(columns: Columns, delivery: Delivery) -> Wanted:
@@ -173,14 +180,16 @@ class _Row(NamedTuple):
     values: list[str]
 
 
-def _read_csv(file: Path, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+def _read_csv(
+    file: Path, wanted: Wanted, faults: Faults, *, expansion: float | None
+) -> Iterator[Batch]:
     """Row by row in Python: slow, and only for files that have a fault."""
     delivery = wanted.delivery
-    forms = _date_forms(file, wanted)
+    forms = _date_forms(file, wanted, expansion=expansion)
     for name, first in forms.ambiguous.items():
         place = Place(file, first.row, dialect=delivery.dialect)
         faults.note(Fault(kind="order", column=name, first=place, value=first.value))
-    with open_csv(file, delivery.dialect) as stream:
+    with open_csv(file, delivery.dialect, expansion=expansion) as stream:
         lines = csv_rows(stream, delivery.dialect)
         _, headers = next(lines)
         at = {header: k for k, header in enumerate(headers)}
@@ -216,14 +225,14 @@ def _in_batches(rows: Iterator[_Row], width: int) -> Iterator[list[_Row]]:
         yield together
 
 
-def _date_forms(file: Path, wanted: Wanted) -> DateForms:
+def _date_forms(file: Path, wanted: Wanted, *, expansion: float | None) -> DateForms:
     """How the file's dates are written, as far as the file can be read."""
     forms = DateForms(wanted.recorded_dates, wanted.delivery)
     if not wanted.open_dates:
         return forms
     dialect = wanted.delivery.dialect
     tokens = {*dialect.missing_tokens}
-    with open_csv(file, dialect) as stream:
+    with open_csv(file, dialect, expansion=expansion) as stream:
         lines = csv_rows(stream, dialect)
         _, headers = next(lines)
         at = {header: k for k, header in enumerate(headers)}

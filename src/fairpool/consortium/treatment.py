@@ -75,6 +75,11 @@ def treatment_of(encoding: TableEncoding, seen: Survey, owner: str) -> Treatment
         clipped=dict(seen.clipped),
         converted=converted,
         details=tuple(details),
+        contributions=tuple(one.file.digest for one in seen.arrived),
+        epsilons=tuple(
+            one.manifest.privacy.epsilon for one in seen.arrived if one.manifest.privacy is not None
+        ),
+        shown_rows=sum(len(one) for one in seen.arrived if not one.manifest.is_hidden),
     )
 
 

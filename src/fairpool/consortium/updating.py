@@ -1,5 +1,6 @@
 """What a party does with its reward when it has more rows: bring it up to date by itself."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -80,7 +81,24 @@ def update_file(
     except RewardFileError as error:
         texts = [f"{reward_file}: {problem}" for problem in error.problems]
         raise RewardFileError(*texts) from None
-    return UpdatedReward(before=before, reward=after, rows=len(own), notes=tuple(looked_at.notes))
+    notes = [*looked_at.notes, *_noise_notes(before, add=add)]
+    return UpdatedReward(before=before, reward=after, rows=len(own), notes=tuple(notes))
+
+
+def _noise_notes(before: ModelReward, *, add: bool) -> Iterator[Note]:
+    """What becomes of sums that the recipient sent with noise."""
+    if not before.own_noise:
+        return
+    text = (
+        "the sums that you sent with noise are taken out of the reward, and these rows are in their"
+        " place: give all rows that you want in it, new ones and those that you contributed"
+    )
+    if add:
+        text = (
+            "the sums that you sent with noise stay in the reward: rows that you contributed count"
+            " twice where they are among these"
+        )
+    yield Note(code="own noise", party=before.party, text=text)
 
 
 def updated_name(reward_file: Path) -> Path:

@@ -1,7 +1,7 @@
 """From a model to values, contributions, rewards, and one model per party."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,12 +14,13 @@ from fairpool.consortium.learning import Learning
 from fairpool.consortium.outlying import Rows, look_at_rows
 from fairpool.consortium.preparation import Preparation
 from fairpool.consortium.rounds.context import RoundContext, nobody
+from fairpool.consortium.rounds.kept import Pins
 from fairpool.consortium.rounds.realising import RoundRealiser
 from fairpool.errors import ConfigurationError
 from fairpool.model_kinds import KINDS
 from fairpool.notes import Note
 from fairpool.parties import ClassSummary, PartySummary
-from fairpool.realisation import ModelReward
+from fairpool.realisation import ModelReward, Models
 from fairpool.realisation.label_noise import LabelNoise
 from fairpool.tables.arrays import FloatArray
 
@@ -33,12 +34,14 @@ class Valuation:
         collaboration: Values, contributions, rewards, verdicts, models.
         uncheckable: Per party, what of its data has to be taken on trust.
         notes: What the operator should know of rounds.
+        pins: The noise of each part in new models, by its variance in squared units of the target.
     """
 
     judgement: Judgement
     collaboration: Collaboration
     uncheckable: tuple[Uncheckable | None, ...]
     notes: tuple[Note, ...] = ()
+    pins: Mapping[str, Pins] = field(default_factory=dict)
 
     @property
     def learning(self) -> Learning:
@@ -59,25 +62,58 @@ def value(
     """
     workers = workers or Workers()
     judgement = judge(learning, workers)
-    learning = judgement.learning
-    request = learning.preparation.request
-    configuration = learning.preparation.configuration
     workers.progress("valuing, and making the models")
-    rho = configuration.rewards.rho if request.rho is None else request.rho
-    realiser = None
-    if configuration.rewards.mechanism == LabelNoise.name:
-        realiser = RoundRealiser(
-            learning=learning,
-            context=learning.preparation.context or nobody(learning.preparation.folder),
-            contributions=judgement.contributions,
-            rho=rho,
-            workers=workers,
-        )
-    else:
-        _refuse_second_round(learning.preparation.context, configuration.rewards.mechanism)
-    collaboration = collaboration_of(
+    realiser = _realiser(judgement, workers)
+    collaboration = _collaborate(judgement, realiser, workers)
+    notes: list[Note] = []
+    for contribution in judgement.contributions:
+        notes += contribution.notes()
+    if realiser is not None:
+        collaboration = replace(collaboration, received=realiser.results)
+        notes += realiser.notes
+    models = _with_encoding(collaboration.models, judgement.learning.preparation)
+    valuation = Valuation(
+        judgement=judgement,
+        collaboration=replace(collaboration, models=models),
+        uncheckable=(),
+        notes=tuple(notes),
+        pins={} if realiser is None else realiser.pins,
+    )
+    return _looked_at(valuation, workers)
+
+
+def _realiser(judgement: Judgement, workers: Workers) -> RoundRealiser | None:
+    """What makes the models of a round; None: the mechanism knows nothing of rounds."""
+    learning = judgement.learning
+    preparation = learning.preparation
+    mechanism = preparation.configuration.rewards.mechanism
+    if mechanism != LabelNoise.name:
+        _refuse_second_round(preparation.context, mechanism)
+        return None
+    return RoundRealiser(
+        learning=learning,
+        context=preparation.context or nobody(preparation.folder),
+        contributions=judgement.contributions,
+        rho=_rho(preparation),
+        workers=workers,
+    )
+
+
+def _rho(preparation: Preparation) -> float | str:
+    """What was asked for: by this run, or else by the configuration."""
+    asked = preparation.request.rho
+    return preparation.configuration.rewards.rho if asked is None else asked
+
+
+def _collaborate(
+    judgement: Judgement, realiser: RoundRealiser | None, workers: Workers
+) -> Collaboration:
+    """The whole chain, from values to models."""
+    learning = judgement.learning
+    configuration = learning.preparation.configuration
+    return collaboration_of(
         judgement.game,
-        rho=rho,
+        rho=_rho(learning.preparation),
         rng=None,
         contributions=configuration.valuation.contributions,
         evaluations=configuration.valuation.evaluations,
@@ -92,29 +128,21 @@ def value(
         most=_most(configuration.parties),
         realiser=realiser,
     )
-    models = _with_encoding(collaboration.models, learning.preparation)
-    notes: list[Note] = []
-    for contribution in judgement.contributions:
-        notes += contribution.notes()
-    if realiser is not None:
-        collaboration = replace(collaboration, received=realiser.results)
-        notes += realiser.notes
-    valuation = Valuation(
-        judgement=judgement,
-        collaboration=replace(collaboration, models=models),
-        uncheckable=(),
-        notes=tuple(notes),
-    )
-    if KINDS[configuration.model.kind].needs_rows:
-        uncheckable = uncheckable_information(collaboration.game)
-        return replace(valuation, uncheckable=uncheckable)
+
+
+def _looked_at(valuation: Valuation, workers: Workers) -> Valuation:
+    """The same, knowing which rows stand out in the models, and what nobody can check."""
+    preparation = valuation.learning.preparation
+    collaboration = valuation.collaboration
+    if KINDS[preparation.configuration.model.kind].needs_rows:
+        return replace(valuation, uncheckable=uncheckable_information(collaboration.game))
     look = look_at_rows(
         collaboration.game,
-        models,
-        _rows_behind(judgement),
-        encoding=learning.preparation.encoding,
+        collaboration.models,
+        _rows_behind(valuation.judgement),
+        encoding=preparation.encoding,
         workers=workers,
-        rows_are_agreed=configuration.rewards.share_inputs,
+        rows_are_agreed=preparation.configuration.rewards.share_inputs,
     )
     return replace(
         valuation,
@@ -135,13 +163,11 @@ def _refuse_second_round(context: RoundContext | None, mechanism: str) -> None:
 
 def _most(parties: Sequence[PartySection]) -> FloatArray | None:
     """What share of v_N each party wants to hold at most [n]; None: all want what they are due."""
-    most = [1.0 if party.most is None else party.most for party in parties]
+    most = [party.share_wanted for party in parties]
     return np.array(most) if min(most) < 1 else None
 
 
-def _with_encoding(
-    models: Sequence[ModelReward], preparation: Preparation
-) -> tuple[ModelReward, ...]:
+def _with_encoding(models: Sequence[ModelReward], preparation: Preparation) -> Models:
     """New models know how a table becomes their inputs, so that they can be used as they are."""
     encoding = preparation.encoding
     encoded = []
@@ -154,22 +180,26 @@ def _with_encoding(
             exposure = replace(exposure, inputs=len(encoding.columns))
         delivery = party.source.delivery
         encoded.append(replace(reward, encoding=encoding, delivery=delivery, exposure=exposure))
-    return tuple(encoded)
+    return Models(encoded)
 
 
-def _rows_behind(judgement: Judgement) -> list[Rows]:
-    """The files that were summed up."""
-    rows = []
+def _rows_behind(judgement: Judgement) -> list[Rows | None]:
+    """The files that were summed up; None where a party did so itself."""
+    rows: list[Rows | None] = []
     learning = judgement.learning
     for contribution, kept in zip(judgement.contributions, learning.parties, strict=True):
-        assert isinstance(contribution.data, PartySummary | ClassSummary)  # not an exact process
         survey = contribution.survey
+        if survey.arrived:
+            rows.append(None)
+            continue
+        assert isinstance(contribution.data, PartySummary | ClassSummary)  # not an exact process
         taking_part = contribution.identities.by_piece(contribution.groups >= 0)
         rows.append(
             Rows(
                 source=survey.source,
                 contents=survey.contents,
                 summary=contribution.data,
+                present=contribution.present,
                 kept=kept,
                 taking_part=taking_part,
             )

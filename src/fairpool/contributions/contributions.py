@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fairpool.contributions.concept import GIVEN, Concept
+from fairpool.markup import html_table
 from fairpool.tables.arrays import FloatArray, as_numbers, read_only
 
 
@@ -32,6 +33,19 @@ class Contributions:
     def exact(self) -> bool:
         """Whether there is no sampling error."""
         return self.evaluations == 0
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
+        """Phi [n], as `np.asarray` asks for it."""
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def _repr_html_(self) -> str:
+        columns = ["party", "phi_i"]
+        rows = [[str(i), f"{phi:.6g}"] for i, phi in enumerate(self.values)]
+        if not self.exact:
+            columns.append("standard error")
+            for row, error in zip(rows, self.standard_errors, strict=True):
+                row.append(f"{error:.2g}")
+        return html_table(columns, rows, caption=f"Contributions ({self.method})")
 
     def __repr__(self) -> str:
         errors = ""

@@ -210,6 +210,35 @@ class KernelSpace:
         return lower_factor(B)
 
     @property
+    def work_per_value(self) -> float:
+        """How many multiplications a value takes, roughly, by elimination.
+
+        Of n parties of k rows, 2**l matrices of (n - l) k rows are left to update by k columns at
+        level l: per value k^3 times the sum of j^2 / 2^j, which is 6.
+        """
+        return 6 * (len(self.B) / self.n) ** 3
+
+    def with_more_rows(
+        self, party: int, *, rows: int, more: int, rng: np.random.Generator
+    ) -> "KernelSpace":
+        """The same, as if some of a party's rows were measured again, drawn among those it has.
+
+        A row that is there c times has a c-th of its noise variance. Rows at new places would tell
+        more.
+        """
+        own = self._rows([party])
+        times = 1 + rng.multinomial(more, np.full(rows, 1 / rows))
+        root = np.ones(len(self.B))
+        root[own] = np.sqrt(times)
+        diagonal = np.diag_indices_from(self.B)
+        B = self.B.copy()
+        B[diagonal] -= 1
+        B *= root
+        B *= root[:, None]
+        B[diagonal] += 1
+        return KernelSpace(B, self.sizes, self.noise / root**2)
+
+    @property
     def curve_bytes(self) -> int:
         """What a reward curve holds."""
         return 0 if self._one_spectrum_for_all else 8 * len(self.B) ** 2

@@ -14,12 +14,15 @@ from fairpool.compute.checkpoint import digest_of
 from fairpool.compute.workers import Workers, as_workers
 from fairpool.information.labelled_space import COALITIONS_PER_TASK, Explained, tasks_of
 from fairpool.information.own_noise import OwnLabels, noise_factor
-from fairpool.linear_algebra.cholesky import lower_factor
+from fairpool.linear_algebra.cholesky import lower_factors_or_why
 from fairpool.linear_algebra.label_row import with_label_row
 from fairpool.linear_algebra.precision_sums import PrecisionSums
-from fairpool.linear_algebra.solving import solve_lower
+from fairpool.linear_algebra.solving import solve_lower_each
 from fairpool.linear_algebra.spectrum import spectrum
 from fairpool.tables.arrays import FloatArray
+
+NUMBERS_AT_ONCE = 1 << 18
+"""Sums over members are made for so many coalitions that they have about as many numbers."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -151,10 +154,19 @@ def _fits(
     """Sums of fit_C over a few coalitions, from `start` on, for every set of moments [q, k]."""
     P, S, labels, weights = shared
     _, d, count = labels.shape
-    some = S[start : start + COALITIONS_PER_TASK]
+    some = S[start : start + COALITIONS_PER_TASK].astype(np.float64)
     fits = np.empty((len(some), count))
-    for row, membership in enumerate(some):
-        L = lower_factor(np.eye(d) + P[membership].sum(axis=0))
-        t = solve_lower(L, labels[membership].sum(axis=0))
-        fits[row] = 0.5 * np.square(t).sum(axis=0)
+    at_once = max(1, NUMBERS_AT_ONCE // max(d * d, d * count, 1))
+    for begin in range(0, len(some), at_once):
+        part = slice(begin, begin + at_once)
+        # Sums over the members of several coalitions at once are one product of matrices.
+        L = lower_factors_or_why(np.eye(d) + _sums(some[part], P))
+        t = solve_lower_each(L, _sums(some[part], labels))
+        fits[part] = 0.5 * np.einsum("cdk,cdk->ck", t, t)
     return weights[:, start : start + COALITIONS_PER_TASK] @ fits
+
+
+def _sums(memberships: FloatArray, terms: FloatArray) -> FloatArray:
+    """Of each coalition [c, n], the sum of its members' matrices [c, a, b] of all [n, a, b]."""
+    sums = memberships @ terms.reshape(len(terms), -1)
+    return np.asarray(sums.reshape(-1, *terms.shape[1:]))

@@ -69,3 +69,21 @@ class Space(Protocol):
             noise_variance: s2 to measure tau by, where the others' rows do not agree on one.
         """
         ...  # pragma: no cover
+
+    @property
+    def work_per_value(self) -> float:
+        """How many multiplications a value takes, roughly, where all 2**n are computed together."""
+        ...  # pragma: no cover
+
+    def with_more_rows(
+        self, party: int, *, rows: int, more: int, rng: np.random.Generator
+    ) -> "Space":
+        """The same, as if a party had more rows of the kind that it has, drawn at random.
+
+        Args:
+            party: Whose rows.
+            rows: How many it has.
+            more: How many come to them.
+            rng: Draws them.
+        """
+        ...  # pragma: no cover

@@ -71,6 +71,21 @@ class StackedSpace:
         curves = tuple(layer.reward_curve(party, noise_variance) for layer in self.layers)
         return StackedCurve(curves=curves, noise_variance=noise_variance)
 
+    @property
+    def work_per_value(self) -> float:
+        """How many multiplications a value takes, roughly."""
+        return sum(layer.work_per_value for layer in self.layers)
+
+    def with_more_rows(
+        self, party: int, *, rows: int, more: int, rng: np.random.Generator
+    ) -> "StackedSpace":
+        """The same, as if a party had more rows of the kind that it has."""
+        return StackedSpace(
+            tuple(
+                layer.with_more_rows(party, rows=rows, more=more, rng=rng) for layer in self.layers
+            )
+        )
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StackedCurve:

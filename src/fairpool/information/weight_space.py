@@ -27,7 +27,13 @@ from fairpool.linear_algebra.log_determinant import half_log_determinant
 from fairpool.linear_algebra.precision_sums import PrecisionSums
 from fairpool.linear_algebra.rounding import coarse_rounding, fine_rounding
 from fairpool.linear_algebra.solving import solve
+from fairpool.linear_algebra.spectrum import spectrum
 from fairpool.tables.arrays import FloatArray
+
+MOST_DRAWS = 2000
+"""Of more rows that could come, so many are drawn, and each stands for several: that overstates by
+how much draws differ, and costs little.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +137,27 @@ class WeightSpace:
 
         slope = 0.5 * float(solve(R, told(1e-9) / 1e-9).trace())
         return DenseCurve(evaluate=evaluate, slope=slope, noise_variance=noise_variance)
+
+    @property
+    def work_per_value(self) -> float:
+        """How many multiplications a value takes, roughly: those of one factor."""
+        return float(self.P.shape[1]) ** 3 / 3
+
+    def with_more_rows(
+        self, party: int, *, rows: int, more: int, rng: np.random.Generator
+    ) -> "WeightSpace":
+        """The same, as if a party had more rows, drawn by the second moments of those it has.
+
+        A row tells a a^T over its noise variance, of which P_i has the mean, P_i / m. Rows whose a
+        are normal with these second moments have the same mean, and need no row of the party's.
+        """
+        l, Q = spectrum(self.P[party])  # noqa: E741 -- the design's letter
+        draws = min(more, MOST_DRAWS)
+        z = rng.standard_normal((draws, len(l)))
+        a = (z * np.sqrt(np.maximum(l, 0.0) / rows)) @ Q.T
+        P = self.P.copy()
+        P[party] += a.T @ a * (more / draws)
+        return WeightSpace(P=P, noise=self.noise, unequal=self.unequal)
 
     def _remaining(self, j: int, tau: float, noise_variance: float) -> FloatArray:
         """Party j's precision when noise is added to its labels."""

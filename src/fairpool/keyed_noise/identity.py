@@ -81,12 +81,15 @@ def occurrences(digests: Blocks) -> NDArray[np.uint64]:
     """For each row [m], how many before it are equal."""
     order = np.lexsort((digests[:, 1], digests[:, 0]))  # equal ones stay in their order
     in_order = digests[order]
-    places = np.arange(len(digests))
     begins = np.ones(len(digests), dtype=bool)
     begins[1:] = (in_order[1:] != in_order[:-1]).any(axis=1)
-    first = np.maximum.accumulate(np.where(begins, places, 0))
+    del in_order  # of millions of rows, what is not needed any longer is worth freeing
+    places = np.arange(len(digests))
+    first = np.where(begins, places, 0)
+    np.maximum.accumulate(first, out=first)
+    places -= first
     counts = np.empty(len(digests), np.uint64)
-    counts[order] = places - first
+    counts[order] = places
     return counts
 
 

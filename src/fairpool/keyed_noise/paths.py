@@ -8,6 +8,7 @@ import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from fairpool.tables.arrays import FloatArray, as_count
 
 ROWS_AT_ONCE = 8192
 """So many rows' arrays stay in the processor's cache."""
+
+MOST_KNOWN = 1024
+"""The steps to so many etas are kept: a few megabytes."""
 
 UNUSED_BITS = np.uint64(12)
 """Of 64 bits, 52 make a uniform variable: with one more, the largest would round to 1."""
@@ -76,20 +80,27 @@ class Paths:
             stream: Each has paths of its own.
         """
         ways = _ways_to(etas)
-        ciphers = self._ciphers(ways, as_count(stream, "stream", 0))
-        return Courses(count=len(etas), ways=ways, ciphers=ciphers)
-
-    def _ciphers(self, ways: Ways, stream: int) -> dict[float, BlockCipher]:
-        """For each position, the cipher that makes its normal variables."""
-        ciphers: dict[float, BlockCipher] = {}
-        prefix = stream.to_bytes(8, "big")
+        number = as_count(stream, "stream", 0)
+        ciphers = {}
         for steps, _ in ways:
             for step in steps:
                 if step.position not in ciphers:
-                    position = struct.pack(">d", step.position)
-                    key = self.secret.subkey("noise at a position", prefix, position)
-                    ciphers[step.position] = BlockCipher(key)
-        return ciphers
+                    ciphers[step.position] = self._cipher(number, step.position)
+        return Courses(count=len(etas), ways=ways, ciphers=ciphers)
+
+    def _cipher(self, stream: int, position: float) -> BlockCipher:
+        """What makes the normal variables of a position."""
+        known = self._ciphers.get((stream, position))
+        if known is None:
+            place = (stream.to_bytes(8, "big"), struct.pack(">d", position))
+            known = BlockCipher(self.secret.subkey("noise at a position", *place))
+            self._ciphers[stream, position] = known
+        return known
+
+    @cached_property
+    def _ciphers(self) -> dict[tuple[int, float], BlockCipher]:
+        """Those that were needed so far: every party's noise is at nearly the same positions."""
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +163,11 @@ def _ways_to(etas: Sequence[float]) -> Ways:
                 " infinite nothing is released"
             )
         places.setdefault(number, []).append(place)
-    return [(steps_to(eta), places[eta]) for eta in sorted(places) if eta > 0]
+    return [(_steps_to(eta), places[eta]) for eta in sorted(places) if eta > 0]
+
+
+_steps_to = lru_cache(maxsize=MOST_KNOWN)(steps_to)
+"""A recipient's eta is the same on every party's rows: the same steps are asked for often."""
 
 
 def _draw(ids: Blocks, ways: Ways, ciphers: Mapping[float, BlockCipher], noise: FloatArray) -> None:

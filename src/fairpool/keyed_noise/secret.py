@@ -4,16 +4,14 @@ Whoever has it can compute the noise of every row, so it is shown nowhere, and i
 operator's eyes alone. It is made once: with another secret every row would draw new noise.
 """
 
-import errno
 import hmac
 import os
 import re
 import secrets
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairpool.compute.files import create
+from fairpool.compute.private_files import private_content, write_new
 from fairpool.errors import SecretError
 
 LENGTH = 32
@@ -22,12 +20,7 @@ LENGTH = 32
 FORMAT = "fairpool-secret-1"
 """How its file begins."""
 
-FOR_OTHERS = 0o077
-"""The bits of a file's mode by which anybody but its owner may do anything with it."""
-
 _LINE = re.compile(FORMAT.encode() + rb" ([0-9a-f]{64})\r?\n?")
-_LONGEST = 256
-_WITHOUT_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,7 +50,7 @@ class Secret:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Secret":
         """The secret in a file that nobody but its owner can read."""
-        found = _LINE.fullmatch(_private_content(Path(path)))
+        found = _LINE.fullmatch(private_content(Path(path), "the secret"))
         if found is None:
             raise SecretError(
                 f'{path}: holds no secret of fairpool, which is one line: "{FORMAT}", a blank'
@@ -73,7 +66,7 @@ class Secret:
         path = Path(path)
         line = f"{FORMAT} {self.material.hex()}\n".encode()
         try:
-            _write_new(path, line)
+            write_new(path, line)
         except FileExistsError:
             raise SecretError(
                 f"{path}: is there already, and a secret is never overwritten, since every row"
@@ -107,79 +100,3 @@ class Secret:
         They are derived as keys are, so that nothing about the secret follows from them.
         """
         return self.subkey("fingerprint")[:8].hex()
-
-
-def _private_content(path: Path) -> bytes:
-    """The first bytes of a file that is one, is no link, and is for its owner alone."""
-    try:
-        if path.is_symlink():
-            raise OSError(errno.ELOOP, "a link")
-        # Without following a link that took the file's place just now, or waiting for a pipe.
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        descriptor = os.open(path, flags)
-    except FileNotFoundError:
-        raise SecretError(
-            f"{path}: there is no such file; restore the secret from your copy"
-        ) from None
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise SecretError(
-                f"{path}: is a link, which could be turned to another file; put the secret itself"
-                " there"
-            ) from None
-        raise SecretError(
-            f"{path}: the secret cannot be read ({error.strerror or error}); it must be a file"
-            " of the user who runs fairpool"
-        ) from None
-    try:
-        _refuse_open_to_others(path, os.fstat(descriptor).st_mode)
-        return os.read(descriptor, _LONGEST)
-    finally:
-        os.close(descriptor)
-
-
-def _refuse_open_to_others(path: Path, mode: int) -> None:
-    if not stat.S_ISREG(mode):
-        raise SecretError(f"{path}: is not a file; give the path of the secret's file")
-    # Windows reports modes that mean nothing.
-    if os.name == "posix" and mode & FOR_OTHERS:
-        raise SecretError(
-            f"{path}: its mode {stat.S_IMODE(mode):04o} lets others use the secret, with which"
-            f" they can strip labels of their noise; run chmod 600 {path}, and think about who"
-            " may have read it"
-        )
-
-
-def _write_new(path: Path, content: bytes) -> None:
-    # In the same folder, because a link can be made only within a file system.
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
-    try:
-        _write_through(temporary, content)
-        # Unlike renaming, this fails where there is something already.
-        os.link(temporary, path)
-    except OSError as error:
-        if error.errno not in _WITHOUT_HARD_LINKS:
-            raise
-        _write_through(path, content)
-    finally:
-        temporary.unlink(missing_ok=True)
-    _flush_folder(path.parent)
-
-
-def _write_through(path: Path, content: bytes) -> None:
-    """A new file whose content is on the disk when this returns."""
-    with create(path) as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk; Windows cannot, and need not."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from fairpool.compute.files import PRIVATE
+from fairpool.compute.files import BINARY, PRIVATE
 from fairpool.errors import LedgerError
 from fairpool.ledger.record import now
 
@@ -32,6 +32,10 @@ _WINDOWS_PAUSE = 0.1
 
 _held: set[int] = set()
 """Descriptors of the locks that this process holds; a fork of it holds none."""
+
+
+class HeldError(LedgerError):
+    """Another run is at work on the folder: whoever can wait tries again."""
 
 
 class _HeldByAnotherError(Exception):
@@ -53,7 +57,7 @@ def exclusive(path: Path, *, wait: bool = False) -> Iterator[None]:
     except _HeldByAnotherError:
         holder = _holder(descriptor)
         os.close(descriptor)
-        raise LedgerError(
+        raise HeldError(
             f"{path}: another run is at work on this folder{holder}; wait until it has finished"
         ) from None
     except BaseException:
@@ -110,7 +114,8 @@ if sys.platform == "win32":
 
 
 def _open_lock_file(path: Path) -> int:
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags = os.O_RDWR | os.O_CREAT | BINARY
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     if path.is_symlink():
         raise LedgerError(f"{path}: is a link; remove it")
     try:

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fairpool.compute.files import PRIVATE
+from fairpool.compute.files import BINARY, PRIVATE
 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-BINARY = getattr(os, "O_BINARY", 0)
 AT_ONCE = getattr(os, "O_NONBLOCK", 0)
 """Opening a pipe would otherwise last until somebody writes to it."""
 

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from fairpool.__about__ import __version__
+from fairpool.canonical import depth_of
 from fairpool.errors import LedgerError, few, is_printable, shown
 
 NOTHING_BEFORE = "0" * 64
@@ -26,7 +27,7 @@ LONGEST_LINE = 64 << 20
 """In bytes; a longer line is refused before it is taken apart."""
 
 DEEPEST_BODY = 50
-"""So many objects and lists may lie inside one another; Python's parser takes some hundred."""
+"""So many objects and lists may lie inside one another; how many Python takes differs."""
 
 KEY_BYTES = 32
 
@@ -149,10 +150,12 @@ def parse(line: bytes) -> Record:
         raise
     except ValueError as error:  # a whole number of more digits than Python reads
         raise LedgerError(f"it is no JSON that can be used ({error})") from None
+    if depth_of(fields) > DEEPEST_BODY + 1:
+        raise LedgerError("it is nested too deeply")
     record = _record_of(fields)
     try:
         is_canonical = record.line == line
-    except (ValueError, RecursionError):  # 1e999 is read as infinity, which is not written
+    except ValueError:  # 1e999 is read as infinity, which is not written
         is_canonical = False
     if not is_canonical:
         raise LedgerError("it is not written as fairpool writes (blanks, order of keys, numbers)")

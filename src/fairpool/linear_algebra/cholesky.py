@@ -46,6 +46,14 @@ def lower_factors(B: FloatArray) -> FloatArray:
     return L
 
 
+def lower_factors_or_why(B: FloatArray) -> FloatArray:
+    """`lower_factors`, with the error of `lower_factor` where one of them has none."""
+    try:
+        return lower_factors(B)
+    except NotComputable:
+        return np.array([lower_factor(one) for one in B])
+
+
 def not_positive_definite(B: FloatArray) -> str:
     """The error text for a covariance that is none."""
     if not np.isfinite(B).all():

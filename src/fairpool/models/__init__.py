@@ -21,6 +21,7 @@ from fairpool.models.model import Model
 from fairpool.models.posteriors import KernelPosterior, Posterior, TrainedPosterior, WeightPosterior
 from fairpool.models.sparse_gp import SparseGaussianProcess
 from fairpool.models.weight_model import WeightModel
+from fairpool.models.within_bounds import WithinBounds
 
 __all__ = [
     "BayesianLinearRegression",
@@ -36,6 +37,7 @@ __all__ = [
     "TrainedPosterior",
     "WeightModel",
     "WeightPosterior",
+    "WithinBounds",
     "fourier_frequencies",
     "inducing_points",
     "log_normal_density",

@@ -86,6 +86,11 @@ class BayesianLinearRegression(WeightModel):
                 )
         return Phi
 
+    def root_of(self, weights: int) -> FloatArray:
+        """L_0 [d, d], lower, with L_0 L_0^T = Sigma_0, for so many weights."""
+        root: FloatArray = self._root  # type: ignore[attr-defined]
+        return root if root.ndim == 2 else np.diag(np.broadcast_to(root, weights))
+
     def whitened_features(self, X: FloatArray) -> FloatArray:
         """Phi L_0 [m, d] with L_0 L_0^T = Sigma_0."""
         root: FloatArray = self._root  # type: ignore[attr-defined]

@@ -42,7 +42,7 @@ def class_probabilities(mean: FloatArray, variance: FloatArray) -> Probabilities
     """Of latent values with these means and variances, both [t, k]."""
     if mean.shape[1] == 2:
         return _of_two(mean, variance)
-    points = _normal_points(mean.shape[1])
+    points = normal_points(mean.shape[1])
     step = max(1, BLOCK_VALUES // points.size)
     parts = []
     for start in range(0, len(mean), step):
@@ -53,7 +53,7 @@ def class_probabilities(mean: FloatArray, variance: FloatArray) -> Probabilities
 
 
 def _of_two(mean: FloatArray, variance: FloatArray) -> Probabilities:
-    z, weights = _trapezoid()
+    z, weights = trapezoid()
     difference = mean[:, 1] - mean[:, 0]
     deviation = np.sqrt(variance.sum(axis=1))
     p = np.empty((len(mean), 2))
@@ -83,7 +83,7 @@ def _of_many(mean: FloatArray, variance: FloatArray, points: FloatArray) -> Prob
 
 
 @lru_cache(maxsize=1)
-def _trapezoid() -> tuple[FloatArray, FloatArray]:
+def trapezoid() -> tuple[FloatArray, FloatArray]:
     """Nodes and weights for the mean of a function of a standard normal number."""
     z = np.linspace(-HALF_WIDTH, HALF_WIDTH, NODES)
     density = np.exp(-0.5 * z**2)
@@ -91,7 +91,7 @@ def _trapezoid() -> tuple[FloatArray, FloatArray]:
 
 
 @lru_cache(maxsize=8)
-def _normal_points(k: int) -> FloatArray:
+def normal_points(k: int) -> FloatArray:
     """Standard normal numbers [k, POINTS], evenly spread."""
     unit = Sobol(k, scramble=False).random(POINTS) + 0.5 / POINTS
     return read_only(np.ascontiguousarray(ndtri(unit).T))

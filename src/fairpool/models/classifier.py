@@ -30,7 +30,7 @@ from fairpool.models.model import Model
 from fairpool.models.posteriors import TrainedPosterior
 from fairpool.models.weight_model import RowSums, WeightModel
 from fairpool.notes import Note, warn_of
-from fairpool.parties import ClassCoding, ClassSummary, Party, PartyData, Pool
+from fairpool.parties import ClassCoding, ClassSummary, NoisySummary, Party, PartyData, Pool
 from fairpool.tables.arrays import FloatArray, as_matrix, as_vector
 
 LEAST_PROBABILITY = 1e-12
@@ -112,14 +112,16 @@ class Classifier(Model):
         return tuple(pools)
 
     def _of_class(self, party: PartyData, c: int) -> PartyData:
-        if isinstance(party, ClassSummary):
+        if isinstance(party, ClassSummary | NoisySummary):
             return party.of_class(self.coding, c)
         rows = party.shown_rows
         coding = self.coding
         return Party(party.name, rows.X, coding.targets(rows.y, c), coding.noise(rows.y, c))
 
     def counts_of(self, party: PartyData) -> FloatArray:
-        """How many rows a party has of each class [k]."""
+        """How many rows a party has of each class [k]; 0 where noise hides that."""
+        if isinstance(party, NoisySummary):
+            return np.zeros(self.coding.classes)
         if isinstance(party, ClassSummary):
             return party.counts
         return self.coding.counts(party.shown_rows.y)
@@ -185,6 +187,11 @@ class Classifier(Model):
         # What is to be said of several classes is said once.
         return Learned(replace(self, model=tuple(models)), tuple(dict.fromkeys(notes)))
 
+    def with_prior_scaled(self, factor: float) -> "Classifier":
+        """The same with the prior covariance of every class's latent values times a factor."""
+        scaled = tuple(model.with_prior_scaled(factor) for model in self._weight_models())
+        return replace(self, model=scaled[0] if self.shared else scaled)
+
     def learn_from_sums(self, parties: Sequence[PartyData]) -> Learned:
         """What `fit_from_sums` does, with notes instead of warnings."""
         pool = Pool.of(parties, self)
@@ -223,10 +230,11 @@ class Classifier(Model):
         """Refuse labels that are no classes, and sums that were made for something else."""
         for party in pool.parties:
             where = f'party "{party.name}"'
-            if isinstance(party, ClassSummary):
-                if len(party.counts) != self.coding.classes:
+            if isinstance(party, ClassSummary | NoisySummary):
+                classes = party.classes
+                if classes != self.coding.classes:
                     raise DataError(
-                        f"{where}: its summary is of {len(party.counts)} classes, the model has"
+                        f"{where}: its summary is of {classes} classes, the model has"
                         f" {self.coding.classes}; summarise all with the same one"
                     )
                 continue

@@ -157,7 +157,7 @@ class WeightModel(Model):
             P=np.array([one.precision for one in told]),
             labels=np.array([one.moment for one in told]),
             squares=np.array([statistics.told_squares for statistics in pool.statistics]),
-            rows=np.array(pool.sizes),
+            rows=np.array([statistics.label_count for statistics in pool.statistics]),
         )
 
     def posterior_of(self, pool: Pool, mask: int) -> WeightPosterior:

@@ -25,7 +25,9 @@ class Task(NamedTuple):
     number: int
 
 
-class Settings(NamedTuple):
+# No tuple: some versions of the Dask client take one apart.
+@dataclass(frozen=True, kw_only=True)
+class Settings:
     """What is the same for all tasks of a run.
 
     Attributes:

@@ -174,7 +174,7 @@ def _keep(path: Path, stamp: str, part: Part) -> None:
 def _load(path: Path, stamp: str) -> Part | None:
     """What was kept, unless by another version or from other data."""
     try:
-        entry: dict[str, Any] = json.loads(path.read_text())
+        entry: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     if entry.get("of") != stamp:

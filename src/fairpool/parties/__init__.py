@@ -2,6 +2,7 @@
 
 from fairpool.parties.class_coding import ClassCoding
 from fairpool.parties.class_summary import ClassSummary, SummedClassRows
+from fairpool.parties.noisy_summary import NoisySummary, NoisySums, without_noise
 from fairpool.parties.party import Party
 from fairpool.parties.party_data import FeatureBounds, PartyData, Statistics, Told, UnequalRows
 from fairpool.parties.pool import Pool, check_names, check_parties
@@ -11,6 +12,8 @@ __all__ = [
     "ClassCoding",
     "ClassSummary",
     "FeatureBounds",
+    "NoisySummary",
+    "NoisySums",
     "Party",
     "PartyData",
     "PartySummary",
@@ -22,4 +25,5 @@ __all__ = [
     "UnequalRows",
     "check_names",
     "check_parties",
+    "without_noise",
 ]

@@ -15,7 +15,7 @@ from fairpool.errors import DataError, shown
 from fairpool.linear_algebra.spectrum import spectrum
 from fairpool.parties.class_coding import ClassCoding, Level
 from fairpool.parties.party import Party
-from fairpool.parties.party_data import FeatureModel, Told, UnequalRows
+from fairpool.parties.party_data import FeatureModel, Probed, Told, UnequalRows
 from fairpool.parties.plausibility import REMEDY
 from fairpool.parties.summary import PartySummary, scaling_between, with_scaled_features
 from fairpool.tables.arrays import FloatArray, as_numeric, read_only
@@ -68,6 +68,11 @@ class ClassSummary:
             )
         checked = [self._checked(c) for c in range(k)]
         object.__setattr__(self, "of_classes", tuple(checked))
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return len(self.counts)
 
     @property
     def has_own_features(self) -> bool:
@@ -148,7 +153,7 @@ class ClassSummary:
         """What class c's latent function learns from."""
         return ClassData(summary=self, coding=coding, c=c)
 
-    def under(self, model: FeatureModel) -> "ClassSummary":
+    def under(self, model: Probed) -> "ClassSummary":
         """The same rows' sums for a classifier whose features are a multiple of these.
 
         So are those of one whose prior was scaled by learning from sums, or each class's was.
@@ -179,6 +184,8 @@ class ClassSummary:
         return replace(scaled, probe=probe)
 
     def __add__(self, other: "ClassSummary") -> "ClassSummary":
+        if not isinstance(other, ClassSummary):
+            return NotImplemented  # sums with noise know how to add these
         if self.name != other.name or self.counts.shape != other.counts.shape:
             raise DataError(
                 f'summaries of "{self.name}" and "{other.name}" are not of one party and the same'
@@ -323,6 +330,11 @@ class ClassStatistics:
     def told_squares(self) -> float:
         """Sum of squared labels over their noise variances."""
         return sum(sums.rows * level.target**2 / level.noise for sums, level in self._levels)
+
+    @property
+    def label_count(self) -> int:
+        """How many rows there are."""
+        return int(self.inside.rows + self.outside.rows)
 
     @property
     def common_noise(self) -> float:

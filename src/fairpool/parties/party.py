@@ -141,6 +141,11 @@ class RowStatistics:
         """Sum of (y - prior mean)^2 over the rows' noise variances."""
         return float((self._residual() ** 2 / self.noise).sum())
 
+    @property
+    def label_count(self) -> int:
+        """How many rows there are."""
+        return len(self.party)
+
     @cached_property
     def common_noise(self) -> float:
         """The noise variance of all rows that tell anything: nan if they differ, inf if none."""

@@ -25,13 +25,21 @@ class FeatureBounds(NamedTuple):
     constant: float | None = None
 
 
-class FeatureModel(Protocol):
-    """What party data asks of a model with weights: y = prior mean + A u + noise, u ~ N(0, I)."""
+class Probed(Protocol):
+    """A model by what its features are at a few inputs; a classifier is one as well."""
 
     @property
     def noise_variance(self) -> float:
         """s2, for rows that have none of their own."""
         ...  # pragma: no cover
+
+    def probe(self, inputs: int) -> FloatArray:
+        """Features at a few fixed inputs, by which models can be told apart."""
+        ...  # pragma: no cover
+
+
+class FeatureModel(Probed, Protocol):
+    """What party data asks of a model with weights: y = prior mean + A u + noise, u ~ N(0, I)."""
 
     def whitened_features(self, X: FloatArray) -> FloatArray:
         """A [m, d]."""
@@ -39,10 +47,6 @@ class FeatureModel(Protocol):
 
     def prior_mean_at(self, X: FloatArray) -> FloatArray:
         """Prior mean of the latent values at X [m]."""
-        ...  # pragma: no cover
-
-    def probe(self, inputs: int) -> FloatArray:
-        """Features at a few fixed inputs, by which models can be told apart."""
         ...  # pragma: no cover
 
     def feature_bounds(self, inputs: int) -> FeatureBounds:
@@ -91,6 +95,11 @@ class Statistics(Protocol):
     @property
     def told_squares(self) -> float:
         """Sum of (y - prior mean)^2 over the rows' noise variances."""
+        ...  # pragma: no cover
+
+    @property
+    def label_count(self) -> int:
+        """How many labels these squares are of."""
         ...  # pragma: no cover
 
     @property

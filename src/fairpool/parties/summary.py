@@ -8,7 +8,7 @@ import numpy as np
 from fairpool.errors import DataError, shown
 from fairpool.linear_algebra.spectrum import spectrum
 from fairpool.parties.party import Party
-from fairpool.parties.party_data import FeatureModel, Told
+from fairpool.parties.party_data import FeatureModel, Probed, Told
 from fairpool.parties.plausibility import (
     REMEDY,
     as_squares,
@@ -121,6 +121,11 @@ class PartySummary:
         return self.squares / self.noise_variance
 
     @property
+    def label_count(self) -> int:
+        """How many rows there are."""
+        return self.rows
+
+    @property
     def common_noise(self) -> float:
         """The rows' noise variance."""
         return self.noise_variance
@@ -150,18 +155,13 @@ class PartySummary:
 
     def refuse_other_probe(self, probe: FloatArray) -> None:
         """Refuse the features of another model, by their values at a few fixed inputs."""
-        same = self.probe.shape == probe.shape
-        if same:
-            # Per feature, since each has a unit of its own.
-            allowed = 1e-6 * np.abs(probe) + 1e-9 * np.abs(probe).max(axis=0)
-            same = bool((np.abs(self.probe - probe) <= allowed).all())
-        if not same:
+        if not is_same_probe(self.probe, probe):
             raise DataError(
                 f'the summary of "{self.name}" was made with another model; summarise all with the'
                 " same one"
             )
 
-    def under(self, model: FeatureModel) -> "PartySummary":
+    def under(self, model: Probed) -> "PartySummary":
         """The same rows' sums for a model whose features are a multiple of these.
 
         So are those of a model whose prior was scaled by learning from sums. The noise variance is
@@ -180,6 +180,8 @@ class PartySummary:
         return replace(scaled, probe=probe)
 
     def __add__(self, other: "PartySummary") -> "PartySummary":
+        if not isinstance(other, PartySummary):
+            return NotImplemented  # sums with noise know how to add these
         if self.name != other.name:
             raise DataError(f'summaries of "{self.name}" and "{other.name}" are not of one party')
         other.refuse_other_probe(self.probe)
@@ -215,6 +217,15 @@ class SummedRows(PartySummary):
     def disturbance(self, z: FloatArray) -> FloatArray:
         """What noise on the labels adds to the moment: A^T noise, which is what z is."""
         return z
+
+
+def is_same_probe(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two probes [3, d + 1] are of the same features."""
+    if one.shape != other.shape:
+        return False
+    # Per feature, since each has a unit of its own.
+    allowed = 1e-6 * np.abs(other) + 1e-9 * np.abs(other).max(axis=0)
+    return bool((np.abs(one - other) <= allowed).all())
 
 
 def scaling_between(old: FloatArray, new: FloatArray) -> float:

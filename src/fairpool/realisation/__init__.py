@@ -4,6 +4,7 @@ from fairpool.realisation.level import Level
 from fairpool.realisation.mechanism import Mechanism
 from fairpool.realisation.mechanisms import MECHANISMS, mechanism_of
 from fairpool.realisation.model_reward import ModelReward, Update
+from fairpool.realisation.models import Models
 from fairpool.realisation.noise_variance import NoiseLevel, noise_levels
 from fairpool.realisation.realise import realise
 from fairpool.realisation.reward_file import load_reward
@@ -14,6 +15,7 @@ __all__ = [
     "Level",
     "Mechanism",
     "ModelReward",
+    "Models",
     "NoiseLevel",
     "Update",
     "load_reward",

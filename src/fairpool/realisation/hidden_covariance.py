@@ -60,7 +60,8 @@ LONGEST_STEP = 0.5
 """Of such a step, in the logarithm of kappa."""
 
 HIGH_PRICE = 0.05
-"""Of what a party gains: beyond it, the operator is told what hiding costs."""
+"""Beside what a party gains: beyond it, the operator is told what hiding costs. It may be more than
+all of the gain: variances can be farther from the trained ones than those of the own data are."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -272,9 +273,9 @@ def price_notes(
         alone: v_i [n].
         propose_ranges: Whether declared ranges would make it cheaper.
     """
-    remedy = 'use covariance = "full" if all parties are large enough, or fewer weights'
+    remedy = 'Use covariance = "full" if all parties are large enough, or fewer weights'
     if any(isinstance(model.posterior, ClassPosterior) for model in models):
-        remedy = "use fewer weights"  # a full covariance would tell labels
+        remedy = "Use fewer weights"  # a full covariance would tell labels
     if propose_ranges:
         remedy += "; or declare the range of every column, [columns.NAME] range = [0, 100]"
     notes = []
@@ -282,9 +283,10 @@ def price_notes(
         gain = model.value - float(v_i)
         if gain > 0 and model.covariance_price > HIGH_PRICE * gain:
             text = (
-                f'the model of "{model.party}" loses {model.covariance_price:.3g} of the'
-                f" {gain:.3g} nats that it gains, since its covariance hides where the others' data"
-                f" are; {remedy}"
+                f'the model of "{model.party}" hides where the others\' data are, so that how sure'
+                f" it says it is differs by {model.covariance_price:.3g} nats (KL divergence) from"
+                f" the model as it was trained: much, beside the {gain:.3g} nats that it has more"
+                f" than its party's own data. What it predicts is as it was trained. {remedy}"
             )
             notes.append(Note(code="costly covariance", party=model.party, text=text))
     return notes

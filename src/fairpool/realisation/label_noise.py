@@ -13,7 +13,7 @@ from fairpool.keyed_noise.identity import coordinate_ids, row_digests, row_ids
 from fairpool.keyed_noise.paths import Paths
 from fairpool.keyed_noise.secret import Secret
 from fairpool.models import TrainedPosterior
-from fairpool.parties import ClassSummary, PartyData, PartySummary
+from fairpool.parties import ClassSummary, NoisySummary, PartyData, PartySummary
 from fairpool.realisation.level import Level
 from fairpool.realisation.mechanism import Explained
 from fairpool.realisation.noise import label_noise
@@ -123,6 +123,8 @@ def _ids(party: PartyData, secret: Secret) -> NDArray[np.uint64]:
         sums = [party.gram, party.moment]
     elif isinstance(party, ClassSummary):
         sums = [party.grams, party.sums]
+    elif isinstance(party, NoisySummary):
+        sums = [array for one in party.sums for array in (one.gram, one.moment)]
     else:
         raise RewardError(
             f'party "{party.name}": noise that is made of a secret is for rows and for summaries'
@@ -147,41 +149,50 @@ def _trained(game: InformationGain, i: int, eta: float, *, noise: FloatArray) ->
     return game.model.posterior_with_noise(game.pool, game.space, eta=etas, z=of_parties)
 
 
+UNUSED = "others unused"
+"""In a table, of a model that has nothing of the others' data."""
+
+
 class LabelNoiseWords:
     """Noise on labels, in words."""
 
-    heading = "noise variance η"
-    short_heading = "noise\nvariance"
+    heading = "noise on others' labels"
+    short_heading = "noise"
     secret = (
         "The noise on a row is the same in every round, made of a secret that the operator alone"
         " has, so that several files do not average it out."
     )
-    term = Explained(
-        name="noise variance, η",
-        text="What was added to the other parties' labels before a party's model was trained, so"
-        " that the model is worth exactly its reward.",
-    )
 
-    def short(self, level: Level) -> str:
-        """The noise variance, to three digits."""
+    def term(self, target: Target) -> Explained:
+        """What noise is for, and in which unit it is told."""
+        return Explained(
+            name=self.heading,
+            text="What was added to the other parties' labels before a party's model was trained,"
+            f" so that the model is worth exactly its reward: its {target.noise_unit}. (η of the"
+            " method is its square, on labels as the model sees them.)",
+        )
+
+    def figure(self, level: Level, target: Target) -> str:
+        """The noise's standard deviation."""
         eta = eta_of(level)
-        return f"{eta:.3g}" if np.isfinite(eta) else "all noise"
+        if eta == 0:
+            return "none"
+        return target.noise_figure(eta) if np.isfinite(eta) else UNUSED
 
-    def figure(self, level: Level) -> str:
-        """The noise variance, to four digits."""
-        eta = eta_of(level)
-        return f"{eta:.4g}" if np.isfinite(eta) else "∞"
+    def unit(self, target: Target) -> str:
+        """That it is a standard deviation, and of what."""
+        return f"Noise on the others' labels: {target.noise_unit}."
 
-    def received(self, level: Level, target: Target) -> str:
+    def received(self, level: Level, target: Target, *, own: str) -> str:
         """What the model was trained on."""
         if eta_of(level) == 0:
             return "It is the best model: trained on all data, without added noise."
         if level.tau == 0:
-            return "It is trained on your own data: that is what your reward is worth."
-        noise = target.added_noise_in_words(eta_of(level))
+            return f"It is trained on {own}: that is what your reward is worth."
+        noise = target.noise_in_words(eta_of(level))
         return (
-            "It is trained on your own data as they are, and on the other parties' data with noise"
-            f" on their labels ({noise}), so that it is worth exactly that."
+            f"It is trained on {own} as they are, and on the other parties' data with noise on"
+            f" their labels, so that it is worth exactly that. The noise has {noise}."
         )
 
     def labels(self, level: Level) -> str:
@@ -192,13 +203,13 @@ class LabelNoiseWords:
         """What to say of sums over all rows."""
         return "" if eta_of(level) == 0 else ", with noise on the other parties' labels"
 
-    def inspected(self, level: Level) -> Explained:
+    def inspected(self, level: Level, target: Target) -> Explained:
         """How much noise there is."""
         eta = eta_of(level)
         if eta == 0:
             text = "none: it is the best model"
         elif np.isfinite(eta):
-            text = f"variance {eta:.6g}"
+            text = target.noise_in_words(eta)
         else:
             text = "all: none of the others' rows went in, beyond features and hyperparameters"
         return Explained(name="noise on others", text=text)

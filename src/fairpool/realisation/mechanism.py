@@ -77,29 +77,34 @@ class MechanismWords(Protocol):
 
     @property
     def heading(self) -> str:
-        """Of a column of levels in the report's table."""
+        """What it does, as a plan and the report's terms call it."""
         ...  # pragma: no cover
 
     @property
     def short_heading(self) -> str:
-        """The same in a terminal's table."""
+        """Of a column of levels in tables."""
         ...  # pragma: no cover
 
-    @property
-    def term(self) -> "Explained":
+    def term(self, target: Target) -> "Explained":
         """A term of the report, and what it means."""
         ...  # pragma: no cover
 
-    def short(self, level: Level) -> str:
-        """A level in a terminal's table."""
+    def figure(self, level: Level, target: Target) -> str:
+        """A level in a table."""
         ...  # pragma: no cover
 
-    def figure(self, level: Level) -> str:
-        """A level in the report's table."""
+    def unit(self, target: Target) -> str:
+        """What such figures are, below the table; empty: that is plain."""
         ...  # pragma: no cover
 
-    def received(self, level: Level, target: Target) -> str:
-        """What a party receives, as a sentence of its letter."""
+    def received(self, level: Level, target: Target, *, own: str) -> str:
+        """What a party receives, as a sentence of its letter.
+
+        Args:
+            level: How much of the others' data is left.
+            target: What is predicted.
+            own: What of the party's is in its model, in words.
+        """
         ...  # pragma: no cover
 
     def labels(self, level: Level) -> str:
@@ -115,6 +120,6 @@ class MechanismWords(Protocol):
         """What nobody can repeat, as a sentence of a letter; empty if nothing is random."""
         ...  # pragma: no cover
 
-    def inspected(self, level: Level) -> "Explained":
+    def inspected(self, level: Level, target: Target) -> "Explained":
         """An entry of `fairpool inspect`, and its text."""
         ...  # pragma: no cover

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,10 @@ from fairpool.realisation.mechanism import Mechanism
 from fairpool.realisation.outlying import OutlyingRow
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.delivery import AS_AGREED, Delivery
+from fairpool.targets import label_sets
+
+if TYPE_CHECKING:
+    from fairpool.realisation.estimators import RewardClassifier, RewardRegressor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +80,8 @@ class ModelReward:
         updated: What its recipient has made of it since (`fairpool.realisation.update`); None: it
             is as the operator made it.
         ledger: The round that it was released in; None: in none.
+        own_noise: Whether its recipient put noise on what it sent, so that the recipient's rows
+            themselves are not in it.
     """
 
     party: str
@@ -93,6 +99,7 @@ class ModelReward:
     known_noise: bool = False
     updated: Update | None = None
     ledger: LedgerMark | None = None
+    own_noise: bool = False
 
     @property
     def value(self) -> float:
@@ -148,6 +155,55 @@ class ModelReward:
         X = encoding.encode(table)
         warn_of(encoding.unknown_levels(table))
         return encoding.target.decode(*self.predict(X))
+
+    def as_regressor(self, *, encoders: str | Path | None = None) -> "RewardRegressor":
+        """Itself as a fitted scikit-learn regressor: `predict`, `score`, and tools that inspect it.
+
+        It takes tables, where the reward knows how one becomes its inputs, and arrays otherwise.
+        Fitting it, and so cross-validation, is refused.
+
+        Args:
+            encoders: As for `predict_table`.
+        """
+        from fairpool.realisation.estimators import regressor_of  # scikit-learn takes a second
+
+        return regressor_of(self._with_encoders(encoders))
+
+    def as_classifier(self, *, encoders: str | Path | None = None) -> "RewardClassifier":
+        """Itself as a fitted scikit-learn classifier: `predict`, `predict_proba`, `classes_`.
+
+        Args:
+            encoders: As for `predict_table`.
+        """
+        from fairpool.realisation.estimators import classifier_of
+
+        return classifier_of(self._with_encoders(encoders))
+
+    def _with_encoders(self, place: str | Path | None) -> "ModelReward":
+        """The same, knowing where the encoders of its texts and images are."""
+        if self.encoding is None or place is None:
+            return self
+        return replace(self, encoding=self.encoding.with_encoders(Path(place)))
+
+    def with_encoding(self, encoding: TableEncoding) -> "ModelReward":
+        """The same, knowing how a table becomes its inputs, and its predictions the target's units.
+
+        Args:
+            encoding: What the parties' X and y were made with.
+        """
+        features, inputs = len(encoding.features), self.posterior.inputs
+        if features != inputs:
+            raise RewardFileError(
+                f'the encoding makes {features} input(s) of a table, the reward of "{self.party}"'
+                f" needs {inputs}; give the one that its parties' inputs were made with"
+            )
+        classes = label_sets(encoding.target)
+        if classes != self.posterior.model.label_sets:
+            raise RewardFileError(
+                f'the encoding is for {classes} class(es), the reward of "{self.party}" for'
+                f" {self.posterior.model.label_sets}"
+            )
+        return replace(self, encoding=encoding)
 
     def with_outlying(self, rows: dict[str, OutlyingRow]) -> "ModelReward":
         """The same, knowing which rows of others stand out in it, by party."""

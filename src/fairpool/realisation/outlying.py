@@ -46,6 +46,10 @@ labels one makes up more than half every fifth time, by chance and without being
 """
 
 
+NUMBERS_AT_ONCE = 1 << 20
+"""Of so many rows and recipients together parts are computed at once."""
+
+
 class OutlyingRow(NamedTuple):
     """A row whose label stands out.
 
@@ -100,6 +104,21 @@ class LabelSum(NamedTuple):
         """Sum of |t_k|^2 over some rows, which adds up; see `parts`."""
         return float(self._squares(A, weight * (y - A @ self.own)).sum())
 
+    def part_of_some(self, S: FloatArray) -> float:
+        """What some rows make up of |S|^2 together, as one: the smaller of both ways.
+
+        Args:
+            S: Their sum of a_k e_k [d].
+        """
+        along = float(S @ self.direction)
+        if along <= NOTICED * (self.square + self.noise):
+            return 0.0
+        return min(along, along**2 / self.square_of_some(S))
+
+    def square_of_some(self, S: FloatArray) -> float:
+        """|S|^2 of some rows, as it is measured."""
+        return float(S @ (S if self.W is None else self.W @ S))
+
     def _squares(self, A: FloatArray, e: FloatArray) -> FloatArray:
         """|t_k|^2 [m]."""
         measured = A if self.W is None else A @ self.W
@@ -110,6 +129,62 @@ class LabelSum(NamedTuple):
         if not part > 0:
             return 0.0
         return float(part / (max(self.square, squares) + self.noise))
+
+
+class LabelSums(NamedTuple):
+    """What several recipients see of the same labels, where there is no noise and no smoothing.
+
+    As a `LabelSum` for each of them, all at once.
+
+    Attributes:
+        own: The weights' mean that each recipient has from its own data [r, d].
+        directions: S of each [r, d].
+        squares: |S|^2 of each [r].
+    """
+
+    own: FloatArray
+    directions: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, own: FloatArray, gram: FloatArray, moment: FloatArray) -> "LabelSums":
+        """As `View.label_sum` has it, of recipients with these weights [r, d]."""
+        sums = moment - own @ gram.T
+        return cls(own=own, directions=sums, squares=np.square(sums).sum(axis=1))
+
+    def of_rows(
+        self, A: FloatArray, y: FloatArray, weight: FloatArray | float = 1.0
+    ) -> tuple[FloatArray, FloatArray]:
+        """Of some rows, the largest part that one makes up [r], and the sum of all squares [r].
+
+        Args:
+            A: Their whitened features [m, d].
+            y: Their labels less the prior mean [m].
+            weight: What they count in S: one over their noise variances, up to a factor.
+        """
+        recipients = len(self.own)
+        largest = np.zeros(recipients)
+        squares = np.zeros(recipients)
+        lengths = np.einsum("ij,ij->i", A, A)
+        weights = np.broadcast_to(weight, y.shape)[:, None]
+        at_once = max(1, NUMBERS_AT_ONCE // max(len(y), 1))
+        for begin in range(0, recipients, at_once):
+            some = slice(begin, begin + at_once)
+            e = weights * (y[:, None] - A @ self.own[some].T)
+            along = e * (A @ self.directions[some].T)
+            squares_of_rows = e**2 * lengths[:, None]
+            long = along > NOTICED * self.squares[some]
+            pointing = np.divide(along**2, squares_of_rows, out=np.zeros_like(along), where=long)
+            largest[some] = np.minimum(along, pointing, out=pointing, where=long).max(
+                axis=0, initial=0.0
+            )
+            squares[some] = squares_of_rows.sum(axis=0)
+        return largest, squares
+
+    def shares(self, largest: FloatArray, squares: FloatArray) -> FloatArray:
+        """How much of S a row makes up [r], from its part and all rows' squares."""
+        least = np.finfo(float).tiny  # a part is 0 where there is no square
+        return np.asarray(largest / np.maximum(np.maximum(self.squares, squares), least))
 
 
 class View(NamedTuple):

@@ -16,7 +16,7 @@ from fairpool.models import (
     WeightModel,
     WeightPosterior,
 )
-from fairpool.parties import Told
+from fairpool.parties import NoisySummary, Told
 from fairpool.realisation.disclosure import FEWEST_ROWS, Exposure, RareClass, files_together
 from fairpool.realisation.hidden_covariance import Spread, hidden, hidden_classes
 from fairpool.realisation.label_noise import LabelNoise
@@ -24,6 +24,7 @@ from fairpool.realisation.level import Level, check_targets
 from fairpool.realisation.mechanism import Mechanism
 from fairpool.realisation.mechanisms import mechanism_of
 from fairpool.realisation.model_reward import ModelReward
+from fairpool.realisation.models import Models
 from fairpool.realisation.outlying import OutlyingRow, View, outlying_rows
 from fairpool.tables.arrays import FloatArray, as_count, as_generator
 from fairpool.values import Game, InformationGain
@@ -44,7 +45,7 @@ def realise(
     colluding: int | None = None,
     public: FloatArray | None = None,
     declared: FloatArray | None = None,
-) -> tuple[ModelReward, ...]:
+) -> Models:
     """One model per party, worth exactly its reward: part of the others' data is hidden by noise.
 
     Paper: Sec. 4.3. Party i's model is trained on D_i^r: its own labels with their noise variance
@@ -75,7 +76,7 @@ def realise(
         declared: Inputs [m, p] spread evenly over ranges that everybody knows, for the same.
 
     Returns:
-        One `ModelReward` per party, in the parties' order.
+        One `ModelReward` per party, in the parties' order; also by name.
     """
     chosen = _chosen_mechanism(mechanism, noise, secret)
     _refuse_keyed_draws(secret, rng, draws)
@@ -103,7 +104,7 @@ def realise(
                 known_noise=rng is not None,
             )
         )
-    return tuple(with_outlying_rows(game, models))
+    return Models(with_outlying_rows(game, models))
 
 
 class Release(NamedTuple):
@@ -113,11 +114,14 @@ class Release(NamedTuple):
         target: r_i*, what it is due.
         level: How much of the others' data is in it, and what it is worth.
         trained: The model, with its own covariance.
+        least_noise: The least variance of the noise on anybody's labels in it, where that is not
+            the level's: rows of earlier rounds may have less.
     """
 
     target: float
     level: Level
     trained: TrainedPosterior
+    least_noise: float | None = None
 
 
 def reward_of(
@@ -150,8 +154,7 @@ def reward_of(
         exposure = _exposure(
             game,
             i,
-            trained=release.trained,
-            level=level,
+            release=release,
             posterior=posterior,
             releases=releases,
         )
@@ -166,6 +169,7 @@ def reward_of(
         covariance_price=written.price,
         for_evaluation=releases is None,
         known_noise=known_noise,
+        own_noise=isinstance(game.pool.parties[i], NoisySummary),
     )
 
 
@@ -265,8 +269,7 @@ def _exposure(
     game: InformationGain,
     i: int,
     *,
-    trained: TrainedPosterior,
-    level: Level,
+    release: Release,
     posterior: TrainedPosterior,
     releases: Mapping[str, int],
 ) -> Exposure:
@@ -275,14 +278,14 @@ def _exposure(
     Args:
         game: The parties' data.
         i: The recipient.
-        trained: Its model as trained.
-        level: How much of the others is in it.
+        release: Its model as trained, and how much of the others is in it.
         posterior: Its model as it would be written.
         releases: From `releases_of`.
     """
     rows = {}
     for j, party in enumerate(game.pool.parties):
-        if j == i or not len(party):
+        # Whatever is made of sums with noise tells no more of a row than these do.
+        if j == i or not len(party) or isinstance(party, NoisySummary):
             continue
         shown = game.pool.rows[j]
         rows[party.name] = len(np.unique(shown.X, axis=0)) if len(shown) else len(party)
@@ -293,8 +296,10 @@ def _exposure(
         inputs=game.pool.inputs,
         hidden=posterior.others is not None,
     )
-    # A mechanism that adds no noise to labels hides none of them.
-    eta = getattr(level, "eta", 0.0)
+    trained = release.trained
+    eta = release.least_noise
+    if eta is None:  # a mechanism that adds no noise to labels hides none of them
+        eta = getattr(release.level, "eta", 0.0)
     of_classes: tuple[TrainedPosterior, ...] = (trained,)
     if isinstance(trained, ClassPosterior):
         of_classes = trained.of_classes

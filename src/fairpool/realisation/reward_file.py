@@ -3,16 +3,12 @@
 Everything is checked before it is used.
 """
 
-import hashlib
-import json
 import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 from safetensors import SafetensorError
 
 from fairpool.compute.files import write_atomically
@@ -23,6 +19,7 @@ from fairpool.realisation.delivery_codec import decode_delivery, encode_delivery
 from fairpool.realisation.encoding_codec import decode_encoding, encode_encoding
 from fairpool.realisation.mechanisms import mechanism_of
 from fairpool.realisation.model_reward import LedgerMark, ModelReward, Update
+from fairpool.realisation.tensor_file import digest, packed, unpacked
 from fairpool.stored import number, text
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.delivery import AS_AGREED
@@ -45,6 +42,7 @@ KEYS = {
     "updated",
     "delivery",
     "ledger",
+    "own_noise",
 }
 """What a file's description holds besides the entries of its mechanism, and nothing else."""
 
@@ -85,6 +83,51 @@ def reward_bytes(
         known_noise: Whether it may hold noise that somebody knows.
         share_labels: Whether the parties agreed to show each other their labels.
     """
+    posterior = reward.posterior
+    stored = encode_posterior(posterior)
+    refuse_to_hand_out(
+        reward, share_inputs=share_inputs, known_noise=known_noise, share_labels=share_labels
+    )
+    encoding = None if reward.encoding is None else encode_encoding(reward.encoding)
+    description = {
+        "version": VERSION,
+        "party": reward.party,
+        "target": reward.target,
+        "value": reward.value,
+        **reward.mechanism.encode(reward.level),
+        "holds_inputs_of_others": reward.holds_inputs_of_others,
+        "rho": reward.rho,
+        "columns": None if posterior.columns is None else list(posterior.columns),
+        "encoding": encoding,
+        "model": stored.description,
+    }
+    if reward.mechanism.name != DEFAULT_MECHANISM:
+        description["mechanism"] = reward.mechanism.name
+    if reward.updated is not None:
+        description["updated"] = asdict(reward.updated)
+    if reward.ledger is not None:
+        description["ledger"] = asdict(reward.ledger)
+    if reward.own_noise:
+        description["own_noise"] = True
+    if not reward.delivery.is_plain:
+        description["delivery"] = encode_delivery(reward.delivery)
+    arrays = {}
+    for name, tensor in stored.tensors.items():
+        arrays[name] = np.array(tensor, dtype=np.float64, order="C")
+    return packed(ENTRY, description, arrays)
+
+
+def refuse_to_hand_out(
+    reward: ModelReward, *, share_inputs: bool, known_noise: bool, share_labels: bool
+) -> None:
+    """Refuse a model that would tell its holder more than was agreed, in whatever kind of file.
+
+    Args:
+        reward: The model and what it is worth.
+        share_inputs: Whether the parties agreed to show each other their inputs.
+        known_noise: Whether it may hold noise that somebody knows.
+        share_labels: Whether the parties agreed to show each other their labels.
+    """
     _refuse_told_labels(reward, share_labels=share_labels)
     if reward.holds_inputs_of_others and not share_inputs:
         raise RewardFileError(
@@ -105,40 +148,10 @@ def reward_bytes(
             " parties' labels; to hand the model out, realise it again without rng; to keep it for"
             " yourself, save it with known_noise=True"
         )
-    posterior = reward.posterior
-    stored = encode_posterior(posterior)
     if reward.exposure is not None and not share_inputs:
         problems = reward.exposure.problems()
         if problems:
             raise RewardFileError(*(f'the reward of "{reward.party}": {p}' for p in problems))
-    encoding = None if reward.encoding is None else encode_encoding(reward.encoding)
-    description = {
-        "version": VERSION,
-        "party": reward.party,
-        "target": reward.target,
-        "value": reward.value,
-        **reward.mechanism.encode(reward.level),
-        "holds_inputs_of_others": reward.holds_inputs_of_others,
-        "rho": reward.rho,
-        "columns": None if posterior.columns is None else list(posterior.columns),
-        "encoding": encoding,
-        "model": stored.description,
-    }
-    if reward.mechanism.name != DEFAULT_MECHANISM:
-        description["mechanism"] = reward.mechanism.name
-    if reward.updated is not None:
-        description["updated"] = asdict(reward.updated)
-    if reward.ledger is not None:
-        description["ledger"] = asdict(reward.ledger)
-    if not reward.delivery.is_plain:
-        description["delivery"] = encode_delivery(reward.delivery)
-    arrays = {}
-    for name, tensor in stored.tensors.items():
-        arrays[name] = np.array(tensor, dtype=np.float64, order="C")
-    description["sha256"] = _digest(description, arrays)
-    metadata = {ENTRY: _canonical(description)}
-    content: bytes = safetensors.numpy.save(arrays, metadata=metadata)
-    return content
 
 
 def _refuse_told_labels(reward: ModelReward, *, share_labels: bool) -> None:
@@ -174,20 +187,21 @@ def read_reward(path: Path) -> bytes:
         raise _not_a_reward(str(path), error) from None
 
 
-def decode_reward(content: bytes, name: str) -> ModelReward:
+def decode_reward(content: bytes, name: str, *, refuse_other_worth: bool = True) -> ModelReward:
     """The reward of a file's content; what is cut short, edited or of another kind is refused.
 
     Args:
         content: What `reward_bytes` gave.
         name: What errors call it, such as the file's path.
+        refuse_other_worth: Whether a file is refused whose model is not worth what it says.
     """
     try:
-        description, tensors = _read(content, name)
+        description, tensors = unpacked(content, ENTRY, name, what="fairpool reward")
     except (SafetensorError, UnicodeDecodeError) as error:
         raise _not_a_reward(name, error) from None
     try:
         _check_version(description.get("version"))
-        return _decode(description, tensors)
+        return _decode(description, tensors, refuse_other_worth=refuse_other_worth)
     except (
         KeyError,
         TypeError,
@@ -218,38 +232,10 @@ def _not_a_reward(name: str, error: Exception) -> RewardFileError:
     return RewardFileError(f"{name}: not a reward file, or cut short ({error}); ask for it again")
 
 
-def _read(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-    stored = dict(safetensors.deserialize(content))  # type: ignore[no-untyped-call]  # not typed
-    entry = _metadata(content).get(ENTRY)
-    if entry is None:
-        raise RewardFileError(f"{name}: a safetensors file, but not of a fairpool reward")
-    tensors = {}
-    for key in sorted(stored):
-        tensor = stored[key]
-        if tensor["dtype"] != "F64":
-            raise RewardFileError(f'{name}: tensor "{key}" is {tensor["dtype"]}, needs F64')
-        tensors[key] = np.frombuffer(tensor["data"], dtype="<f8").reshape(tensor["shape"])
-    try:
-        description = json.loads(entry, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise RewardFileError(f"{name}: its description is not JSON ({error})") from None
-    if not isinstance(description, dict):
-        raise RewardFileError(f"{name}: its description is not a JSON object")
-    return description, tensors
-
-
-def _metadata(content: bytes) -> dict[str, str]:
-    """The entries of a safetensors header, which the library has checked but does not give.
-
-    The format: 8 bytes with the header's length, then the header as JSON.
-    """
-    length = int.from_bytes(content[:8], "little")
-    header: dict[str, dict[str, str]] = json.loads(content[8 : 8 + length])
-    return header.get("__metadata__") or {}
-
-
-def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
-    if d["sha256"] != _digest(d, tensors):
+def _decode(
+    d: dict[str, Any], tensors: dict[str, FloatArray], *, refuse_other_worth: bool
+) -> ModelReward:
+    if d["sha256"] != digest(d, tensors):
         raise RewardFileError("it is not as it was written: it was edited, or damaged")
     mechanism = mechanism_of(text(d.get("mechanism", DEFAULT_MECHANISM)))
     # What a mechanism writes depends on it alone: any level's entries have the same names.
@@ -274,9 +260,15 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
     if "delivery" in d:
         delivery = decode_delivery(d["delivery"])
     level = mechanism.decode(d)
-    _check_worth(posterior, level.value)
-    if not isinstance(d["holds_inputs_of_others"], bool):
-        raise RewardFileError("holds_inputs_of_others must be true or false")
+    if refuse_other_worth:
+        _check_worth(posterior, level.value)
+    own_noise = d.get("own_noise", False)
+    for name, said in {
+        "holds_inputs_of_others": d["holds_inputs_of_others"],
+        "own_noise": own_noise,
+    }.items():
+        if not isinstance(said, bool):
+            raise RewardFileError(f"{name} must be true or false")
     return ModelReward(
         party=text(d["party"]),
         target=number(d["target"], "target", least=0),
@@ -289,6 +281,7 @@ def _decode(d: dict[str, Any], tensors: dict[str, FloatArray]) -> ModelReward:
         delivery=delivery,
         updated=_decode_update(d.get("updated")),
         ledger=_decode_mark(d.get("ledger")),
+        own_noise=own_noise,
     )
 
 
@@ -338,21 +331,3 @@ def _check_worth(posterior: TrainedPosterior, stated: float) -> None:
 def _check_inputs(what: str, names: tuple[str, ...] | None, inputs: int) -> None:
     if names is not None and len(names) != inputs:
         raise RewardFileError(f"it describes {len(names)} {what} for a model of {inputs}")
-
-
-def _digest(description: dict[str, Any], tensors: dict[str, FloatArray]) -> str:
-    """A fingerprint of all that the file says, and of its arrays with their names and shapes."""
-    said = {name: entry for name, entry in description.items() if name != "sha256"}
-    digest = hashlib.sha256(_canonical(said).encode())
-    for name in sorted(tensors):
-        digest.update(f"{name} {tensors[name].shape}\n".encode())
-        digest.update(np.ascontiguousarray(tensors[name], dtype="<f8").tobytes())
-    return digest.hexdigest()
-
-
-def _canonical(description: dict[str, Any]) -> str:
-    return json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number that JSON knows")

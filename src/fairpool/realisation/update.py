@@ -43,12 +43,14 @@ def update(
             it makes no difference how often this is done.
         add: `own` holds new rows alone. That is the only way for a covariance = "full", in which
             own rows cannot be told from the others'. Rows that are added twice count twice.
-        corrected: Old rows were corrected or left out: do not insist that all are in `own`.
+        corrected: Old rows were corrected or left out: do not insist that all are in `own`. Of a
+            recipient that put noise on what it sent nobody insists: no rows are in the reward.
     """
     posterior = updatable(reward)
     _refuse_other_inputs(posterior, own)
     pool = Pool.of([own], posterior.model)
     posterior.model.check(pool)
+    corrected = corrected or reward.own_noise
     trained: WeightPosterior | ClassPosterior
     if isinstance(posterior, ClassPosterior):
         of_classes = []
@@ -65,6 +67,7 @@ def update(
         posterior=trained,
         level=_worth(reward.level, trained.worth),
         updated=_update_of(reward, len(own), add=add),
+        own_noise=reward.own_noise and add,
     )
 
 

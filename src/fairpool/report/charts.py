@@ -1,29 +1,43 @@
-"""Every chart of the report and the letters, by altair. Nothing is told by colour alone."""
+"""The charts of a collaboration, by altair. Nothing is told by colour alone."""
 
-import json
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 import vl_convert
 
-from fairpool.coalitions import names_of, sizes
+from fairpool.errors import DataError, shown
 from fairpool.outcome import Outcome
-from fairpool.report.scores import Scores
-from fairpool.report.words import as_percent
+from fairpool.report.chart_names import columns_of, names_in_charts
+from fairpool.report.held import somebody_keeps
+from fairpool.report.order import by_reward
+from fairpool.report.rho_marks import marks_chart, marks_of
 
 INK = "#1f2a37"
 PALE = "#b8c4d6"
 ACCENT = "#1f6f8b"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 DASHES = [[1, 0], [8, 4], [2, 2], [10, 3, 2, 3], [4, 4], [14, 4], [1, 4]]
-SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
-RHO_TITLE = "ρ, from equal rewards (0) to purely proportional ones (1)"
+RHO_TITLE = ["ρ, from equal rewards (0)", "to purely proportional ones (1)"]
+PADDING = {"left": 28, "right": 40, "top": 6, "bottom": 6}
 GRID = 101
 """Points along rho."""
 
-LAST_OF_TWO_BYTES = "\uffff"
-"""Letters beyond this one, such as emoji, are two characters to a script."""
+RHO_HEIGHT = 260
+BARS_WIDTH = 480
+LINE_OF_TEXT = 14
+LETTER = 7.0
+BESIDE_NAME = 50
+"""Of a legend's entry, without the name."""
+
+PHONE = 320
+"""All in pixels: the last is what a chart has on a phone."""
+
+NO_LIMIT = 0
+"""Of labels: `names_in_charts` cuts them, and leaves them different. Vega would cut an emoji in
+two, and then fail.
+"""
 
 MOST_DRAWN = 24
 """Of more parties, a chart shows a selection: the table has them all."""
@@ -39,7 +53,7 @@ def styled(chart: Any) -> Any:
         chart.configure(
             font=FONT,
             background="transparent",
-            padding={"left": 28, "right": 40, "top": 6, "bottom": 6},
+            padding=PADDING,
         )
         .configure_view(stroke=None)
         .configure_axis(
@@ -49,7 +63,7 @@ def styled(chart: Any) -> Any:
             labelFontSize=12,
             titleFontSize=12,
             titleFontWeight="normal",
-            labelLimit=220,  # said here, so that `as_svg` finds it: Vega has a limit of its own
+            labelLimit=NO_LIMIT,
         )
         .configure_legend(
             labelColor=INK,
@@ -58,30 +72,24 @@ def styled(chart: Any) -> Any:
             orient="bottom",
             symbolStrokeWidth=2,
             columns=3,
-            labelLimit=220,
+            columnPadding=18,
+            labelLimit=NO_LIMIT,
         )
     )
 
 
+def padding_for(labels: Sequence[str]) -> dict[str, int]:
+    """What is left free around a chart with these labels on its left.
+
+    Browsers' fonts are wider than that with which labels are measured, by a pixel for a letter or
+    so: the longer they are, the more they would be cut.
+    """
+    return PADDING | {"left": max(PADDING["left"], *map(columns_of, labels))}
+
+
 def as_svg(chart: Any) -> str:
     """A chart as an SVG element, to be put into a page."""
-    specification = styled(chart).to_dict(format="vega-lite")
-    if max(json.dumps(specification, ensure_ascii=False)) > LAST_OF_TWO_BYTES:
-        # Vega would cut such a letter of a long label in two, and then fail to draw it.
-        specification = _without_label_limits(specification)
-    return str(vl_convert.vegalite_to_svg(specification))
-
-
-def _without_label_limits(part: Any) -> Any:
-    """A specification, or a part of it, in which labels may have any length."""
-    if isinstance(part, list):
-        return [_without_label_limits(item) for item in part]
-    if not isinstance(part, dict):
-        return part
-    free = {}
-    for key, value in part.items():
-        free[key] = 0 if key == "labelLimit" else _without_label_limits(value)
-    return free
+    return str(vl_convert.vegalite_to_svg(styled(chart).to_dict(format="vega-lite")))
 
 
 def drawn_parties(result: Outcome) -> list[int]:
@@ -90,41 +98,69 @@ def drawn_parties(result: Outcome) -> list[int]:
     They are all, or of many a selection, from the largest reward to the smallest.
     """
     n = result.game.n
+    order = by_reward(result)
     if n <= MOST_DRAWN:
-        return list(range(n))
-    order = np.argsort(-result.rewards, kind="stable")
+        return order
     ranks = np.linspace(0, n - 1, MOST_DRAWN).round().astype(int)
-    return [int(i) for i in order[ranks]]
+    return [order[rank] for rank in ranks]
+
+
+def names_of_drawn(result: Outcome) -> list[str]:
+    """What they are called in a chart."""
+    # All are looked at: a name that is cut must not be taken for one that is not drawn.
+    names = names_in_charts(result.game.names)
+    return [names[i] for i in drawn_parties(result)]
 
 
 def rewards_chart(result: Outcome) -> Any:
     """Per party: what it has alone, what it receives, and what all have together."""
     game = result.game
-    names = []
+    # Who keeps the model that it has is due a share, and receives nothing.
+    due = "share" if somebody_keeps(result) else "receives"
+    names = names_of_drawn(result)
     rows = []
-    for i in drawn_parties(result):
-        name = game.names[i]
-        names.append(name)
-        rows.append({"party": name, "what": "alone", "value": float(game.alone[i])})
-        rows.append({"party": name, "what": "receives", "value": float(result.rewards[i])})
+    for i, name in zip(drawn_parties(result), names, strict=True):
+        for what, values in (("alone", game.alone), (due, result.rewards)):
+            value = float(values[i])
+            label = f"{what} {value:.1f}"
+            # At the beginning of its bar, where no line strikes it through, and which is also seen
+            # where a phone shows half of the chart. A bar may be too short for that.
+            within = value / _top(result) * BARS_WIDTH > LETTER * (len(label) + 2)
+            rows.append(
+                {"party": name, "what": what, "value": value, "label": label, "within": within}
+            )
+    x = alt.X(
+        "value:Q",
+        title="information (nats)",
+        scale=alt.Scale(domain=[0, _top(result)], nice=False),
+        axis=alt.Axis(tickCount=8),
+    )
     base = alt.Chart(_data(rows)).encode(
-        y=alt.Y("party:N", sort=names, title=None, axis=alt.Axis(labelLimit=220)),
-        yOffset=alt.YOffset("what:N", sort=["alone", "receives"]),
-        x=alt.X("value:Q", title="information (nats)", scale=alt.Scale(domainMin=0)),
+        y=alt.Y("party:N", sort=names, title=None),
+        yOffset=alt.YOffset("what:N", sort=["alone", due]),
+        x=x,
     )
     bars = base.mark_bar(cornerRadiusEnd=2).encode(
         color=alt.Color(
             "what:N",
-            scale=alt.Scale(domain=["alone", "receives"], range=[PALE, ACCENT]),
+            scale=alt.Scale(domain=["alone", due], range=[PALE, ACCENT]),
             legend=None,
         )
     )
-    labelled = base.encode(text="label:N").transform_calculate(
-        label="datum.what + ' ' + format(datum.value, '.1f')"
+    within_bars = (
+        base.transform_filter("datum.within")
+        .mark_text(align="left", fontSize=12)
+        .encode(
+            x=alt.value(7),
+            text="label:N",
+            color=alt.condition("datum.what == 'alone'", alt.value(INK), alt.value("white")),
+        )
     )
-    # White behind the labels, so that no line strikes them through.
-    halo = labelled.mark_text(align="left", dx=4, fontSize=12, stroke="white", strokeWidth=4)
-    labels = labelled.mark_text(align="left", dx=4, color=INK, fontSize=12)
+    beside_bars = (
+        base.transform_filter("!datum.within")
+        .mark_text(align="left", dx=4, color=INK, fontSize=12)
+        .encode(text="label:N")
+    )
     together = _data([{"value": game.total, "label": f"all together {game.total:.1f}"}])
     line = alt.Chart(together).mark_rule(color=INK, strokeDash=[4, 3]).encode(x="value:Q")
     note = (
@@ -132,7 +168,8 @@ def rewards_chart(result: Outcome) -> Any:
         .mark_text(align="right", dx=-6, dy=-6, baseline="bottom", color=INK)
         .encode(x="value:Q", y=alt.value(0), text="label:N")
     )
-    return (bars + line + halo + labels + note).properties(width=480, height=alt.Step(24))
+    layers = bars + line + within_bars + beside_bars + note
+    return layers.properties(width=BARS_WIDTH, height=alt.Step(24), padding=padding_for(names))
 
 
 def rho_chart(result: Outcome) -> Any:
@@ -141,156 +178,109 @@ def rho_chart(result: Outcome) -> Any:
     `rho` is a signal, which the report's slider moves.
     """
     drawn = drawn_parties(result)
-    names = [result.game.names[i] for i in drawn]
+    names = names_of_drawn(result)
     lines = []
     for rho in np.linspace(0, 1, GRID).tolist():
         rewards = result.rewards_at(rho)
         for i, name in zip(drawn, names, strict=True):
             lines.append({"rho": rho, "party": name, "reward": float(rewards[i])})
-    marks = _rho_marks(result)
     chosen = alt.param(name="rho", value=result.rho)
-    x = alt.X("rho:Q", title=RHO_TITLE, scale=alt.Scale(domain=[0, 1]))
-    curves = (
+    fifths = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f")
+    x = alt.X("rho:Q", title=RHO_TITLE, scale=alt.Scale(domain=[0, 1]), axis=fifths)
+    # With room for the name of the highest line.
+    top = (1 + (LINE_OF_TEXT + 2) / RHO_HEIGHT) * _top(result)
+    y = alt.Y("reward:Q", title="reward (nats)", scale=alt.Scale(domain=[0, top], nice=False))
+    if len(names) <= len(DASHES):
+        curves, named = _told_apart(lines, names, x, y), []
+    else:
+        curves, named = _alike(lines, x, y), _names_at_the_end(lines, x, y)
+    marks = marks_chart(marks_of(result), x, height=RHO_HEIGHT, ink=INK)
+    cursor = (
+        alt.Chart(_data([{}]))
+        .mark_rule(color=ACCENT, strokeWidth=2)
+        .encode(x=alt.X("at:Q", title=RHO_TITLE, axis=fifths))
+        .transform_calculate(at="rho")
+    )
+    # Names last, so that no line goes through them.
+    layers = alt.layer(curves, *marks, cursor, *named).add_params(chosen)
+    return layers.properties(width=520, height=RHO_HEIGHT)
+
+
+def _top(result: Outcome) -> float:
+    """Where the axis of rewards ends; there is one even where there is nothing to give."""
+    return 1.02 * result.game.total or 1.0
+
+
+def _told_apart(lines: list[dict[str, Any]], names: list[str], x: Any, y: Any) -> Any:
+    """Lines of few parties, by colour and dashes, with a legend."""
+    return (
         alt.Chart(_data(lines))
         .mark_line(strokeWidth=2)
         .encode(
             x=x,
-            y=alt.Y("reward:Q", title="reward (nats)", scale=alt.Scale(zero=True)),
-            color=alt.Color("party:N", title=None, scale=alt.Scale(domain=names, scheme="dark2")),
+            y=y,
+            color=alt.Color(
+                "party:N",
+                title=None,
+                scale=alt.Scale(domain=names, scheme="dark2"),
+                legend=legend_of(names),
+            ),
             strokeDash=alt.StrokeDash(
-                "party:N", title=None, scale=alt.Scale(domain=names, range=DASHES)
+                "party:N",
+                title=None,
+                scale=alt.Scale(domain=names, range=DASHES),
+                legend=legend_of(names),
             ),
         )
     )
-    rules = alt.Chart(_data(marks)).mark_rule(color="#6b7280", strokeDash=[3, 3]).encode(x=x)
-    texts = (
-        alt.Chart(_data(marks))
-        .mark_text(align="right", dx=-3, baseline="top", color=INK, fontSize=12)
-        .encode(x=x, y=alt.value(2), text="label:N")
+
+
+def legend_of(names: Sequence[str]) -> alt.Legend:
+    """In so many columns that it fits on a phone."""
+    widest = LETTER * max(map(columns_of, names)) + BESIDE_NAME
+    return alt.Legend(columns=int(np.clip(PHONE / widest, 1, 3)))
+
+
+def _alike(lines: list[dict[str, Any]], x: Any, y: Any) -> Any:
+    """Lines of many parties, which no colours tell apart."""
+    return (
+        alt.Chart(_data(lines))
+        .mark_line(strokeWidth=1.2, color=ACCENT, opacity=0.7)
+        .encode(x=x, y=y, detail="party:N")
     )
-    cursor = (
-        alt.Chart(_data([{}]))
-        .mark_rule(color=ACCENT, strokeWidth=2)
-        .encode(x=alt.X("at:Q", title=RHO_TITLE))
-        .transform_calculate(at="rho")
+
+
+def _names_at_the_end(lines: list[dict[str, Any]], x: Any, y: Any) -> list[Any]:
+    """The names of lines at their right ends, where names have room."""
+    ends = alt.Chart(_data(apart([line for line in lines if line["rho"] == 1]))).encode(
+        x=x, y=y, text="party:N"
     )
-    return (curves + rules + texts + cursor).add_params(chosen).properties(width=520, height=260)
+    style: dict[str, Any] = {"align": "right", "dx": -4, "dy": -2, "baseline": "bottom"}
+    style["fontSize"] = 11
+    halo = ends.mark_text(stroke="white", strokeWidth=5, strokeJoin="round", **style)
+    return [halo, ends.mark_text(color=INK, **style)]
 
 
-def _rho_marks(result: Outcome) -> list[dict[str, Any]]:
-    """Marks of the chosen rho, rho_s and rho_r; those at the same place share one."""
-    named = {
-        "chosen": result.rho,
-        "ρ_s": result.scheme.rho_stable,
-        "ρ_r": result.scheme.rho_rational,
-    }
-    labels_at: dict[float, list[str]] = {}
-    for label, rho in named.items():
-        if 0 <= rho <= 1:
-            labels_at.setdefault(round(rho, 3), []).append(label)
-    return [{"rho": rho, "label": " = ".join(labels)} for rho, labels in labels_at.items()]
+def apart(ends: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of the ends of lines those that can be named without names on top of each other."""
+    top = max((end["reward"] for end in ends), default=0.0)
+    nats = LINE_OF_TEXT * top / RHO_HEIGHT
+    kept: list[dict[str, Any]] = []
+    for end in sorted(ends, key=lambda end: -end["reward"]):
+        if not kept or kept[-1]["reward"] - end["reward"] >= nats:
+            kept.append(end)
+    return kept
 
 
-def coalitions_chart(result: Outcome) -> Any | None:
-    """The value of every coalition, smallest first; None where there are too many to look at."""
-    game = result.game
-    if game.n > 5:
-        return None
-    size = sizes(game.n)
-    v = game.values()
-    # Smaller coalitions first; the empty one is worth nothing and is not shown.
-    masks = sorted(range(1, 1 << game.n), key=lambda mask: (int(size[mask]), float(v[mask])))
-    rows = []
-    order = []
-    for mask in masks:
-        name = " + ".join(names_of(mask, game.names))
-        order.append(name)
-        rows.append({"coalition": name, "value": float(v[mask]), "parties": int(size[mask])})
-    base = alt.Chart(_data(rows)).encode(
-        x=alt.X("value:Q", title="information (nats)"),
-        y=alt.Y("coalition:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
-    )
-    labels = base.mark_text(align="left", dx=4, color=INK, fontSize=12).encode(
-        text=alt.Text("value:Q", format=".1f")
-    )
-    bars = base.mark_bar(color=PALE, cornerRadiusEnd=2)
-    return (bars + labels).properties(width=420, height=alt.Step(20))
+OF_A_NOTEBOOK = {"rewards": rewards_chart, "rho": rho_chart}
+"""The charts that are asked for by name."""
 
 
-def scores_chart(result: Outcome, scores: Scores) -> Any:
-    """Information against prediction error on test data: alone, rewarded, and everybody's model."""
-    measure = scores.target.measures[0]
-    key = measure.key
-    rows = []
-    for i, name in enumerate(result.game.names):
-        alone = {"value": float(result.game.alone[i]), key: scores.alone[i][key]}
-        reward = {"value": float(result.rewards[i]), key: scores.reward[i][key]}
-        rows.append({"party": name, "model": "alone", **alone})
-        rows.append({"party": name, "model": "reward", **reward})
-    data = _data(rows)
-    x = alt.X("value:Q", title="information (nats)", scale=alt.Scale(zero=False))
-    title = f"{measure.title} on test data (lower is better)"
-    y = alt.Y(f"{key}:Q", title=title, scale=alt.Scale(zero=False))
-    names = list(result.game.names)
-    color = alt.Color("party:N", title=None, scale=alt.Scale(domain=names, scheme="dark2"))
-    arrows = alt.Chart(data).mark_line(strokeWidth=1, color=PALE).encode(x=x, y=y, detail="party:N")
-    points = (
-        alt.Chart(data)
-        .mark_point(size=90, filled=True, opacity=1)
-        .encode(
-            x=x,
-            y=y,
-            color=color,
-            shape=alt.Shape("party:N", title=None, scale=alt.Scale(domain=names, range=SHAPES)),
-            tooltip=["party:N", "model:N", "value:Q", f"{key}:Q"],
+def chart_of(result: Outcome, what: str) -> Any:
+    """One of these charts, with the look of the report's."""
+    if what not in OF_A_NOTEBOOK:
+        raise DataError(
+            f"there is no chart {shown(what)}; give one of {', '.join(OF_A_NOTEBOOK)}, or write the"
+            " whole report"
         )
-    )
-    labels = (
-        alt.Chart(data)
-        .mark_text(align="left", dx=9, color=INK, fontSize=11)
-        .encode(x=x, y=y, text="model:N")
-    )
-    best = _data([{key: scores.everyone[key], "label": "everybody's model"}])
-    line = alt.Chart(best).mark_rule(color=INK, strokeDash=[4, 3]).encode(y=f"{key}:Q")
-    note = (
-        alt.Chart(best)
-        .mark_text(align="left", baseline="bottom", dx=2, dy=-2, color=INK)
-        .encode(y=f"{key}:Q", x=alt.value(0), text="label:N")
-    )
-    return (arrows + points + labels + line + note).properties(width=480, height=280)
-
-
-def share_chart(
-    alone: float, reward: float, total: float, *, received: str = "the model you receive"
-) -> Any:
-    """One party's letter: how much of the best model's information it has alone, and receives.
-
-    Args:
-        alone: v_i.
-        reward: What its model is worth.
-        total: v_N.
-        received: What to call that.
-    """
-    shares = {"your data alone": alone / total, received: reward / total, "the best model": 1.0}
-    rows: list[dict[str, Any]] = []
-    for what, share in shares.items():
-        rows.append({"what": what, "share": share, "label": as_percent(share)})
-    order = list(shares)
-    # The axis goes beyond the longest bar, so that there is room for its label.
-    longest = 1.12 * max(shares.values())
-    base = alt.Chart(_data(rows)).encode(
-        y=alt.Y(
-            "what:N",
-            sort=order,
-            title=None,
-            axis=alt.Axis(labelLimit=220, ticks=False, domain=False),
-        ),
-        x=alt.X("share:Q", title=None, scale=alt.Scale(domain=[0, longest], nice=False), axis=None),
-    )
-    bars = base.mark_bar(cornerRadiusEnd=2).encode(
-        color=alt.Color(
-            "what:N", scale=alt.Scale(domain=order, range=[PALE, ACCENT, "#4b5563"]), legend=None
-        )
-    )
-    labels = base.mark_text(align="left", dx=4, color=INK, fontSize=12).encode(text="label:N")
-    return (bars + labels).properties(width=400, height=alt.Step(26))
+    return styled(OF_A_NOTEBOOK[what](result))

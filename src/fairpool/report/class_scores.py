@@ -8,12 +8,17 @@ import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpool.report.chart_names import names_in_charts
+from fairpool.report.charts import legend_of
 from fairpool.tables.arrays import FloatArray
 
 BINS = 10
 """Groups of test rows, by the probability of their most probable class."""
 
 EVERYBODY = "everybody's model"
+
+MOST_TOLD_APART = 8
+"""Of more models, the rewards have one colour."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,17 +106,27 @@ def _groups(name: str, y: FloatArray, p: FloatArray) -> list[Reliability]:
 
 def reliability_chart(details: ClassDetails) -> Any:
     """How often classes are right against how probable they were said to be."""
-    rows = [asdict(one) for one in details.reliability]
+    names = [one.model for one in details.confusion]
+    called = dict(zip(names, names_in_charts(names), strict=True))
+    if len(names) > MOST_TOLD_APART:  # by colours
+        called = dict.fromkeys(names, "rewards") | {EVERYBODY: EVERYBODY}
+    rows = [asdict(one) | {"model": called[one.model]} for one in details.reliability]
     percent = alt.Axis(format="%")
     scale = alt.Scale(domain=[0, 1])
     x = alt.X("predicted:Q", title="probability that was predicted", axis=percent, scale=scale)
     y = alt.Y("observed:Q", title="how often it was right", axis=percent, scale=scale)
-    names = [one.model for one in details.confusion]
-    color = alt.Color("model:N", title=None, scale=alt.Scale(domain=names, scheme="dark2"))
+    models = list(dict.fromkeys(called.values()))
+    color = alt.Color(
+        "model:N",
+        title=None,
+        scale=alt.Scale(domain=models, scheme="dark2"),
+        legend=legend_of(models),
+    )
+    size = alt.Size("rows:Q", title="test rows", legend=alt.Legend(orient="right", columns=1))
     points = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_point(filled=True, opacity=0.8)
-        .encode(x=x, y=y, color=color, size=alt.Size("rows:Q", title="test rows"))
+        .encode(x=x, y=y, color=color, size=size)
     )
     ideal = [{"predicted": 0.0, "observed": 0.0}, {"predicted": 1.0, "observed": 1.0}]
     line = alt.Chart(alt.InlineData(values=ideal)).mark_line(strokeDash=[4, 3], color="#888888")

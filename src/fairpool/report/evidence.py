@@ -53,8 +53,9 @@ class EvidenceWords:
             ]
         if found.verdict == LabelVerdict.NOISY:
             return [
-                f"Your labels are about {found.noise_factor:.0f} times as noisy as those of the"
-                " other parties; taken as noisy as they are, they agree with what the others' data"
+                "The noise of your labels has about"
+                f" {found.deviation_factor:.1f} times the standard deviation of the other parties';"
+                " taken as noisy as they are, your labels agree with what the others' data"
                 " predict.",
                 ANSWER,
             ]

@@ -1,12 +1,14 @@
 """Pictures of what labels say: who agrees with whom, and three ways to measure contributions."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 
 from fairpool.audit import Evidence
-from fairpool.report.charts import ACCENT, INK, MOST_DRAWN
+from fairpool.report.chart_names import names_in_charts
+from fairpool.report.charts import ACCENT, INK, MOST_DRAWN, padding_for
 from fairpool.tables.arrays import FloatArray
 
 WAYS = {
@@ -17,19 +19,25 @@ WAYS = {
 """How contributions are measured."""
 
 BAD = "#b3432b"
-LONGEST_LABEL = 220
 
 
-def pairs_chart(evidence: Evidence, names: tuple[str, ...]) -> Any | None:
+def pairs_chart(evidence: Evidence, names: tuple[str, ...], order: Sequence[str]) -> Any | None:
     """How well each party's data predicts each other's labels, beside what is expected.
 
     None where there is nothing to compare, or too much to draw.
+
+    Args:
+        evidence: What labels say.
+        names: The parties.
+        order: The same, as they are to be listed.
     """
     if not evidence.expected_pairs.any() or not evidence.exact:
         return None
+    called = dict(zip(names, names_in_charts(names), strict=True))
+    listed = [called[name] for name in order]
     rows: list[dict[str, Any]] = []
-    for i, first in enumerate(names):
-        for j, second in enumerate(names):
+    for i, first in enumerate(called.values()):
+        for j, second in enumerate(called.values()):
             if i == j:
                 continue
             found = float(evidence.pairs[i, j])
@@ -49,11 +57,11 @@ def pairs_chart(evidence: Evidence, names: tuple[str, ...]) -> Any | None:
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X(
             "with:N",
-            sort=list(names),
+            sort=listed,
             title=None,
-            axis=alt.Axis(labelAngle=-30, orient="top", labelLimit=LONGEST_LABEL),
+            axis=alt.Axis(labelAngle=-30, orient="top"),
         ),
-        y=alt.Y("of:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL)),
+        y=alt.Y("of:N", sort=listed, title=None),
     )
     shades = alt.Scale(
         domain=[-largest, 0, largest], range=[BAD, "#f4f6f9", ACCENT], interpolate="rgb"
@@ -67,27 +75,35 @@ def pairs_chart(evidence: Evidence, names: tuple[str, ...]) -> Any | None:
     side = 64 if len(names) <= 8 else 40
     layers = [squares, base.mark_text(fontSize=12, dy=-6).encode(text="label:N", color=dark)]
     layers.append(base.mark_text(fontSize=10, dy=9).encode(text="expected:N", color=dark))
-    return alt.layer(*layers).properties(width=side * len(names), height=side * len(names))
+    whole = side * len(names)
+    return alt.layer(*layers).properties(width=whole, height=whole, padding=padding_for(listed))
 
 
-def shares_chart(ways: dict[str, FloatArray], names: tuple[str, ...]) -> Any | None:
-    """Each party's share of all contributions, by each way to measure them; None of too many."""
+def shares_chart(
+    ways: dict[str, FloatArray], names: tuple[str, ...], order: Sequence[str]
+) -> Any | None:
+    """Each party's share of all contributions, by each way to measure them; None of too many.
+
+    Args:
+        ways: Contributions [n] by each way.
+        names: The parties.
+        order: The same, as they are to be listed.
+    """
     if len(names) > MOST_DRAWN:
         return None
+    called = dict(zip(names, names_in_charts(names), strict=True))
     rows = []
     for way, values in ways.items():
         whole = float(np.abs(values).sum()) or 1.0
-        for name, value in zip(names, values.tolist(), strict=True):
+        for name, value in zip(called.values(), values.tolist(), strict=True):
             rows.append({"party": name, "way": WAYS[way], "share": value / whole})
-    order = [WAYS[way] for way in ways]
+    titles = [WAYS[way] for way in ways]
     return (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar()
         .encode(
-            y=alt.Y(
-                "party:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=LONGEST_LABEL)
-            ),
-            yOffset=alt.YOffset("way:N", sort=order),
+            y=alt.Y("party:N", sort=[called[name] for name in order], title=None),
+            yOffset=alt.YOffset("way:N", sort=titles),
             x=alt.X(
                 "share:Q",
                 title="share of all contributions, measured so",
@@ -95,10 +111,10 @@ def shares_chart(ways: dict[str, FloatArray], names: tuple[str, ...]) -> Any | N
             ),
             color=alt.Color(
                 "way:N",
-                sort=order,
+                sort=titles,
                 title=None,
-                scale=alt.Scale(domain=order, range=[ACCENT, "#c98a1b", "#8c9bb0"][: len(order)]),
+                scale=alt.Scale(domain=titles, range=[ACCENT, "#c98a1b", "#8c9bb0"][: len(titles)]),
             ),
         )
-        .properties(width=520, height=alt.Step(14))
+        .properties(width=520, height=alt.Step(14), padding=padding_for(list(called.values())))
     )

@@ -6,17 +6,26 @@ the file reveals.
 
 from dataclasses import dataclass
 
+from fairpool.__about__ import __version__
 from fairpool.audit import AgainstAlone, PartyEvidence, Uncheckable
 from fairpool.outcome import Outcome
-from fairpool.report import charts
+from fairpool.report import reasons
 from fairpool.report.evidence import EvidenceWords
+from fairpool.report.noisy_sums import (
+    has_noise,
+    meanings_for,
+    own_in_words,
+    rows_in_words,
+)
 from fairpool.report.prediction import PredictionWords
 from fairpool.report.report import templates
 from fairpool.report.rounds import RoundWords
+from fairpool.report.share_chart import share_svg
 from fairpool.report.since import letter_sentences
 from fairpool.report.treatment import Treatment
-from fairpool.report.words import ANSWERS, MEANINGS
+from fairpool.report.words import ANSWERS
 from fairpool.rounds import PartyChange
+from fairpool.signatures import PublicKey
 from fairpool.targets import Target
 
 SHOWN = ("R2", "R4", "R5", "stable")
@@ -31,37 +40,51 @@ class Letter:
         title: The collaboration's name.
         target: What is predicted.
         file: The reward file's name.
-        sha256: The reward file's fingerprint.
         reveals: What the file tells about others, sentence by sentence.
         notes: What every party should know about the model, sentence by sentence.
         copies: What was found of copies among its rows, sentence by sentence.
         treatment: What was done to the party's own table.
+        discloses: What sums that it sent show, and to whom, sentence by sentence.
         against_alone: How its reward predicts beside its own data's model.
         uncheckable: What of its data has to be taken on trust.
         evidence: What its labels say.
         round: The round, and what the party holds after it; None: of a single collaboration.
         since: What changed for it since the last round; None where there was none.
         scores: How test rows are predicted, as a sentence; empty: a comparison says enough.
+        operator: Who signs it; None: nobody.
+        noise: How noisy labels are taken to be, in words; empty: nothing is said of it.
+        findings: What was found about its own table, sentence by sentence.
+        model: What kind of model it is, in words.
+        inputs: The columns that it predicts from.
+        date: When it was released, such as "2026-03-01"; empty in a preview.
+        contact: Whom to ask; None: nobody is named.
     """
 
     title: str
     target: Target
     file: str
-    sha256: str
     reveals: tuple[str, ...]
     notes: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
     treatment: Treatment | None = None
+    discloses: tuple[str, ...] = ()
     against_alone: AgainstAlone | None = None
     uncheckable: Uncheckable | None = None
     evidence: PartyEvidence | None = None
     round: RoundWords | None = None
     since: PartyChange | None = None
     scores: str = ""
+    operator: PublicKey | None = None
+    noise: str = ""
+    findings: tuple[str, ...] = ()
+    model: str = ""
+    inputs: tuple[str, ...] = ()
+    date: str = ""
+    contact: str | None = None
 
 
 def render_letter(result: Outcome, party: int, letter: Letter) -> str:
-    """One party's letter as HTML.
+    """One party's letter as HTML, with empty places (`fairpool.report.sealed_letter`).
 
     It shows the party's own v_i, phi_i and r_i, v_N, rho and the verdicts, and nothing of any other
     party's: a witness or the table of all values would tell about others.
@@ -72,24 +95,30 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
     reward = float(result.rewards[party])
     chart = None
     if game.total > 0:  # shares of nothing cannot be drawn
-        shares = charts.share_chart(alone, reward, game.total)
-        if letter.round is not None and letter.round.keeps is not None:
-            shares = charts.share_chart(
-                alone, letter.round.keeps, game.total, received="what you hold"
-            )
-        chart = charts.as_svg(shares)
+        keeps = None if letter.round is None else letter.round.keeps
+        if keeps is None:
+            chart = share_svg(alone, reward, game.total)
+        else:
+            chart = share_svg(alone, keeps, game.total, received="what you hold")
     since: tuple[str, ...] = ()
     if letter.since is not None:
         since = letter_sentences(letter.since)
+    is_noisy = has_noise(game, party)
+    meanings = meanings_for(is_noisy=is_noisy)
     verdicts = []
     for condition in SHOWN:
         answer = ANSWERS[result.incentives[condition].holds]
-        verdicts.append((MEANINGS[condition], answer))
+        verdicts.append((meanings[condition], answer))
     template = templates().get_template("letter.html.j2")
     return template.render(
         name=game.names[party],
         letter=letter,
-        rows=game.rows[party],
+        version=__version__,
+        rows=rows_in_words(game, party),
+        is_one_row=game.rows[party] == 1,
+        has_no_rows=game.rows[party] == 0 and not is_noisy,
+        is_noisy=is_noisy,
+        can_exchange=model.posterior.others is not None,
         parties=game.n,
         alone=alone,
         contribution=float(result.contributions.values[party]),
@@ -100,8 +129,11 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
         worth=model.value,
         total=game.total,
         rho=result.rho,
-        received=model.mechanism.words.received(model.level, letter.target),
+        received=model.mechanism.words.received(
+            model.level, letter.target, own=own_in_words(game, party)
+        ),
         verdicts=verdicts,
+        reasons=reasons.letter_sentences(result, party, letter.noise),
         since=since,
         prediction=PredictionWords(names=letter.target.comparison),
         evidence_words=EvidenceWords(),
@@ -121,6 +153,7 @@ class RefusalLetter:
         target: What is predicted.
         evidence: What was found.
         treatment: What was done to its table.
+        contact: Whom to ask; None: nobody is named.
     """
 
     title: str
@@ -129,6 +162,7 @@ class RefusalLetter:
     target: Target
     evidence: PartyEvidence
     treatment: Treatment | None = None
+    contact: str | None = None
 
 
 def render_refusal(letter: RefusalLetter) -> str:

@@ -33,8 +33,16 @@ def as_plain(outcome: Outcome) -> dict[str, Any]:
 def _verdicts(verdicts: Verdicts) -> list[dict[str, Any]]:
     entries = []
     for verdict in verdicts:
-        entry = {"condition": verdict.condition, "holds": verdict.holds, "why": verdict.why}
-        entries.append(entry)
+        coalition = None if verdict.witness is None else verdict.witness.coalition
+        entries.append(
+            {
+                "condition": verdict.condition,
+                "holds": verdict.holds,
+                "why": verdict.why,
+                # All of it, where the sentence has the first few.
+                "coalition": None if coalition is None else list(coalition),
+            }
+        )
     return entries
 
 

@@ -3,7 +3,7 @@
 The report has everybody's, a letter its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,15 @@ class PredictionWords:
     def rows_of(self, against: AgainstAlone) -> list[tuple[str, Comparison]]:
         """What was compared, and how it went."""
         return list(_comparisons(against))
+
+    def has_errors(self, several: Sequence[AgainstAlone]) -> bool:
+        """Whether any error is shown, so that it has to be said what it is."""
+        verdicts = [how.verdict for against in several for _, how in _comparisons(against)]
+        return any(verdict != UNKNOWN for verdict in verdicts)
+
+    def has_own_rows(self, several: Sequence[AgainstAlone]) -> bool:
+        """Whether any party's own rows were predicted."""
+        return any(against.own_rows is not None for against in several)
 
     def signed(self, difference: PairedDifference) -> str:
         """Difference and standard error, to two digits of the error.

@@ -12,18 +12,31 @@ import numpy as np
 
 from fairpool.audit import AgainstAlone, Evidence, PartyEvidence, Uncheckable
 from fairpool.errors import printable
+from fairpool.notes import Note
 from fairpool.outcome import Outcome
 from fairpool.report import charts
 from fairpool.report.class_scores import reliability_chart
+from fairpool.report.coalitions_chart import coalitions_chart
 from fairpool.report.evidence import EvidenceWords
 from fairpool.report.evidence_charts import pairs_chart, shares_chart
+from fairpool.report.gravity import by_gravity
+from fairpool.report.levels import level_in_table, unit_of
+from fairpool.report.noisy_sums import (
+    all_rows_in_words,
+    meanings_for,
+    rows_in_words,
+    some_have_noise,
+)
+from fairpool.report.order import by_reward
 from fairpool.report.prediction import PredictionWords
+from fairpool.report.reasons import reasons_of
 from fairpool.report.scores import Scores
+from fairpool.report.scores_chart import scores_chart
 from fairpool.report.sentences import explain
 from fairpool.report.since_section import SinceSection
 from fairpool.report.treatment import Treatment
 from fairpool.report.vega import vega_script
-from fairpool.report.words import ANSWERS, MEANINGS, as_percent, glossary_of
+from fairpool.report.words import ANSWERS, as_percent, glossary_of
 from fairpool.rewards import check_incentives
 from fairpool.rounds import Changes
 from fairpool.tables.arrays import FloatArray
@@ -42,7 +55,7 @@ class Context:
         residuals: Per party, how far its labels are from the others' prediction [n].
         scores: On test data.
         target: What is predicted.
-        warnings: Everything the operator should know.
+        notes: Everything the operator should know.
         folders: Per party, where its model and letter are.
         treatments: What was done to every table, public and test data's included.
         evidence: What the labels say of each party.
@@ -51,6 +64,7 @@ class Context:
         against_alone: Per party, how its reward predicts beside its own data's model.
         uncheckable: Per party, what of its data has to be taken on trust.
         since: What changed since the last round; None where there was none.
+        released: Whether what this is of was released; otherwise it is a preview, or no round.
     """
 
     title: str = "Collaboration"
@@ -59,7 +73,7 @@ class Context:
     residuals: Any = None
     scores: Scores | None = None
     target: Target = LABELS
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     folders: tuple[str, ...] = ()
     treatments: tuple[Treatment, ...] = ()
     evidence: Evidence | None = None
@@ -68,6 +82,7 @@ class Context:
     against_alone: tuple[AgainstAlone, ...] = ()
     uncheckable: tuple[Uncheckable | None, ...] = ()
     since: Changes | None = None
+    released: bool = False
 
 
 def render_report(result: Outcome, context: Context) -> str:
@@ -75,7 +90,7 @@ def render_report(result: Outcome, context: Context) -> str:
     # The charts are drawn in a fixed order, since the renderer numbers clip paths across charts.
     rewards_svg = charts.as_svg(charts.rewards_chart(result))
     coalitions_svg = None
-    coalitions = charts.coalitions_chart(result)
+    coalitions = coalitions_chart(result)
     if coalitions is not None:
         coalitions_svg = charts.as_svg(coalitions)
     along_rho = charts.rho_chart(result)
@@ -84,16 +99,17 @@ def render_report(result: Outcome, context: Context) -> str:
     reliability_svg = None
     measures: tuple[Measure, ...] = ()
     if context.scores is not None:
-        scores_svg = charts.as_svg(charts.scores_chart(result, context.scores))
+        scores_svg = charts.as_svg(scores_chart(result, context.scores))
         measures = context.scores.target.measures
         if context.scores.classes is not None:
             reliability_svg = charts.as_svg(reliability_chart(context.scores.classes))
+    listed = [result.game.names[i] for i in by_reward(result)]
     pairs_svg = None
     shares_svg = None
     if context.evidence is not None:
-        pairs_svg = _svg_or_none(pairs_chart(context.evidence, result.game.names))
+        pairs_svg = _svg_or_none(pairs_chart(context.evidence, result.game.names, listed))
     if context.shares:
-        shares_svg = _svg_or_none(shares_chart(context.shares, result.game.names))
+        shares_svg = _svg_or_none(shares_chart(context.shares, result.game.names, listed))
     since = None
     if context.since is not None:
         since = SinceSection.of(context.since)
@@ -103,11 +119,20 @@ def render_report(result: Outcome, context: Context) -> str:
         result=result,
         context=context,
         game=result.game,
+        order=by_reward(result),
+        rows=[rows_in_words(result.game, i) for i in range(result.game.n)],
+        all_rows=all_rows_in_words(result.game),
+        warnings=by_gravity(context.notes, released=context.released),
         explanations=explain(result),
+        reasons=reasons_of(result, context.evidence),
+        keepers=sum(not received.sent for received in result.received),
+        levels=[level_in_table(result, i) for i in range(result.game.n)],
+        level_unit=unit_of(result),
         drawn=len(charts.drawn_parties(result)),
-        meanings=MEANINGS,
+        meanings=meanings_for(is_noisy=some_have_noise(result.game)),
+        is_noisy=some_have_noise(result.game),
         answers=ANSWERS,
-        glossary=glossary_of(result.contributions.concept, mechanism, context.target),
+        glossary=glossary_of(result.contributions.concept, mechanism, context.target, measures),
         mechanism=mechanism,
         rewards_svg=rewards_svg,
         coalitions_svg=coalitions_svg,
@@ -210,12 +235,13 @@ def _along_rho(result: Outcome) -> dict[str, Any]:
     for rho in points:
         incentives = check_incentives(game, result.contributions, result.rewards_at(rho))
         verdicts.append({v.condition: [ANSWERS[v.holds], v.why] for v in incentives})
+    order = by_reward(result)  # as in the table that the page fills in
     stretches = [points.index(_stretch(rho, switches)) for rho in grid]
     return {
         "rho": result.rho,
-        "names": list(game.names),
+        "names": [game.names[i] for i in order],
         "total": game.total,
-        "rewards": [result.rewards_at(rho).tolist() for rho in grid],
+        "rewards": [result.rewards_at(rho)[order].tolist() for rho in grid],
         "stretch": stretches,
         "verdicts": verdicts,
     }

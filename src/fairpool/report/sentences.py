@@ -1,11 +1,12 @@
 """One sentence per party: what it receives, and why."""
 
 from fairpool.outcome import Outcome
+from fairpool.report.held import Held, Standing, is_sent, kept_sentence, of_party
 from fairpool.report.words import as_percent
 
 
 def explain(outcome: Outcome) -> tuple[str, ...]:
-    """A sentence for every party."""
+    """A sentence for every party, in the parties' order."""
     return tuple(sentence(outcome, i) for i in range(outcome.game.n))
 
 
@@ -17,11 +18,15 @@ def sentence(outcome: Outcome, i: int) -> str:
     share = outcome.scheme.shares[i]
     if total <= 0:
         return f"{name} receives nothing, because nobody's data tells anything about the model."
-    if outcome.received and not outcome.received[i].sent:
-        return _not_sent(outcome, i)
+    if outcome.received:
+        held = of_party(outcome, i)
+        if not is_sent(outcome, i):
+            return kept_sentence(name, held)
+        if held.standing is Standing.LESS:
+            return _rest_later(name, held)
     if outcome.kept is not None and outcome.kept[i] < 1:
         return _discounted(outcome, i)
-    if outcome.most is not None and outcome.scheme.rewards(outcome.rho)[i] > outcome.rewards[i]:
+    if is_capped(outcome, i):
         return _capped(outcome, i)
     if share == 1:
         return f"{name} receives the best model, because nobody contributes more."
@@ -38,22 +43,20 @@ def sentence(outcome: Outcome, i: int) -> str:
     )
 
 
-def _not_sent(outcome: Outcome, i: int) -> str:
-    """Of a party that keeps the model it has."""
-    received = outcome.received[i]
-    total = outcome.game.total
-    name = outcome.game.names[i]
-    holds = as_percent(received.holds / total)
-    due = as_percent(received.due / total)
-    if received.holds >= received.due:
-        return (
-            f"{name} holds {holds} of the best model's information already; this round's share"
-            f" would be {due}. It keeps what it has, and nothing worse is sent."
-        )
+def is_capped(outcome: Outcome, i: int) -> bool:
+    """Whether party i is given less than it is due since it wants no more."""
+    if outcome.most is None:
+        return False
+    due = outcome.scheme.rewards(outcome.rho)[i]
+    return bool(due > outcome.rewards[i] and outcome.most[i] * outcome.game.total < due)
+
+
+def _rest_later(name: str, held: Held) -> str:
+    """Of a party whose new model does not make up its share, since some rows may be in no file."""
     return (
-        f"{name} keeps the model that it has, worth {holds} of the best model's information with"
-        f" its own rows: nobody else's data have changed. Its share would be {due}, which comes"
-        " with the next model."
+        f"{name} is sent a new model, with which it holds {held.in_words}; its share of this round"
+        f" is {held.share_in_words}. The rest comes with a later model: some of the others' rows"
+        " may be in no new one yet."
     )
 
 

@@ -7,6 +7,7 @@ others in one number, and to a tenth of a nat (`docs/privacy.md`).
 from rich.table import Table
 from rich.text import Text
 
+from fairpool.report.held import Held, Standing
 from fairpool.report.words import as_percent
 from fairpool.rounds import Changes, PartyChange
 from fairpool.rounds.factors import JOINERS, LEAVERS, OTHERS_DATA, OWN_DATA, TERMS
@@ -42,6 +43,9 @@ MEANINGS = {
 }
 """What each factor is."""
 
+RULE = "Rewards as the rule gives them, whatever a party holds already, or wants at most."
+"""Of the numbers before and now."""
+
 REPORT_DIGITS = 2
 LETTER_DIGITS = 1
 
@@ -72,20 +76,39 @@ def since_table(changes: Changes) -> Table:
     """One row per party, for a terminal."""
     before, after = changes.before, changes.after
     table = Table(
+        caption=RULE,
         title=(
             f"round {before.number} to round {after.number}: v_N {before.total:.2f} to"
             f" {after.total:.2f} nats, rho {before.rho:.4g} to {after.rho:.4g}"
-        )
+        ),
     )
     table.add_column("party")
     for heading in ("before", "now", "of the\nbest", "moved"):
         table.add_column(heading, justify="right")
     for factor in changes.factors:
         table.add_column(TITLES[factor].replace(" ", "\n"), justify="right")
+    keeps = somebody_keeps(changes)
+    if keeps:
+        table.add_column("new\nmodel", justify="right")
     for party in by_reward(changes):
+        cells = cells_of(party, changes.factors)
+        if keeps:
+            cells.append(sent_in_table(party))
         # Not a string, in which rich would read [brackets] as markup.
-        table.add_row(Text(called(party)), *cells_of(party, changes.factors))
+        table.add_row(Text(called(party)), *cells)
     return table
+
+
+def somebody_keeps(changes: Changes) -> bool:
+    """Whether some party was sent no new model in the later round."""
+    return any(party.sent is False for party in changes.parties)
+
+
+def sent_in_table(party: PartyChange) -> str:
+    """Whether a party was sent a new model in the later round; nothing of one that left."""
+    if party.sent is None:
+        return "–"
+    return "yes" if party.sent else "no"
 
 
 def called(party: PartyChange) -> str:
@@ -127,20 +150,40 @@ def _part(party: PartyChange, factor: str) -> str:
 
 def operator_sentence(party: PartyChange) -> str:
     """How one party's reward moved, and by what, for the operator alone."""
-    opening = _opening(f"{party.name}'s reward", party)
-    if party.parts is None:
-        return f"{opening}."
+    opening = _opening(f"{party.name}'s {_what_moved(party)}", party)
     causes = []
-    for factor, part in party.parts.by_factor.items():
-        causes.append(_cause(part, BECAUSE[factor], digits=REPORT_DIGITS))
-    return _with_causes(opening, causes)
+    if party.parts is not None:
+        for factor, part in party.parts.by_factor.items():
+            causes.append(_cause(part, BECAUSE[factor], digits=REPORT_DIGITS))
+    moved = _with_causes(opening, causes)
+    if party.sent is not False:
+        return moved
+    assert party.after is not None
+    assert party.holds is not None
+    return f"{moved} {_kept(holds=party.holds, share=party.after)}"
+
+
+def _what_moved(party: PartyChange) -> str:
+    """A reward; the share of a party that was sent nothing, and so has received none."""
+    return "share" if party.sent is False else "reward"
+
+
+def _kept(*, holds: float, share: float) -> str:
+    """That a party was sent nothing, and why."""
+    nothing = "It was sent no new model: what it holds is worth"
+    standing = Held(holds=holds, due=share, total=share).standing
+    if standing is Standing.MORE:
+        return f"{nothing} {holds:.2f} nats already, which is more."
+    if standing is Standing.SHARE:
+        return f"{nothing} as much already."
+    return f"{nothing} {holds:.2f} nats, and none of the others' data were new to it."
 
 
 def letter_sentences(change: PartyChange) -> tuple[str, ...]:
     """What a party is told of its own reward: what is due to its data, to others, and to terms."""
     if change.before is None:
         return ("You did not take part last time, so there is nothing to compare with.",)
-    opening = _opening("Your reward", change)
+    opening = _opening(f"Your {_what_moved(change)}", change)
     if change.parts is None:
         return (f"{opening}.", "By what it moved cannot be told apart this time.")
     causes = [

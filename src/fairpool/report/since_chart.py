@@ -1,10 +1,12 @@
 """Since last time, as a picture: every party's change, factor by factor."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
 
-from fairpool.report.charts import INK, MOST_DRAWN
+from fairpool.report.chart_names import names_in_charts
+from fairpool.report.charts import INK, MOST_DRAWN, padding_for
 from fairpool.report.since import TITLES, by_reward, signed
 from fairpool.rounds import Changes, PartyChange
 from fairpool.rounds.factors import JOINERS, LEAVERS, OTHERS_DATA, OWN_DATA, TERMS
@@ -67,13 +69,15 @@ def since_chart(changes: Changes) -> Any | None:
     if right - left < SMALLEST:
         return None
     nats_per_pixel = (right - left) / (WIDTH - 2 * MARGIN)
-    pieces = _pieces(parties, nats_per_pixel)
+    listed = [party.name for party in by_reward(changes)]
+    names = dict(zip(listed, names_in_charts(listed), strict=True))
+    pieces = _pieces(parties, names, nats_per_pixel)
     sums = []
     for party in parties:
         moved = party.moved or 0.0
-        sums.append({"party": party.name, "moved": moved, "label": signed(moved)})
-    order = [party.name for party in parties]
-    axis = alt.Axis(labelLimit=190, ticks=False, domain=False, labelPadding=NUMBERS + 6)
+        sums.append({"party": names[party.name], "moved": moved, "label": signed(moved)})
+    order = [names[party.name] for party in parties]
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=NUMBERS + 6)
     y = alt.Y("party:N", sort=order, title=None, axis=axis)
     ends = [left - MARGIN * nats_per_pixel, right + MARGIN * nats_per_pixel]
     x = alt.X(
@@ -100,7 +104,7 @@ def since_chart(changes: Changes) -> Any | None:
         x=alt.value(-8), text="label:N"
     )
     layers = alt.layer(bars, zero, words, diamonds, numbers)
-    return layers.properties(width=WIDTH, height=alt.Step(24))
+    return layers.properties(width=WIDTH, height=alt.Step(24), padding=padding_for(order))
 
 
 def _colours(changes: Changes) -> Any:
@@ -126,7 +130,9 @@ def _extent(party: PartyChange) -> float:
     return _reach(party, below=False) - _reach(party, below=True)
 
 
-def _pieces(parties: list[PartyChange], nats_per_pixel: float) -> list[dict[str, Any]]:
+def _pieces(
+    parties: list[PartyChange], names: Mapping[str, str], nats_per_pixel: float
+) -> list[dict[str, Any]]:
     """Every piece of every bar: from where to where, and what is written on it."""
     pieces = []
     for party in parties:
@@ -143,7 +149,7 @@ def _pieces(parties: list[PartyChange], nats_per_pixel: float) -> list[dict[str,
             word = SHORT[factor] if high - low > needed else ""
             pieces.append(
                 {
-                    "party": party.name,
+                    "party": names[party.name],
                     "factor": TITLES[factor],
                     "start": start,
                     "end": end,

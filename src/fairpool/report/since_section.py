@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fairpool.report.charts import as_svg
 from fairpool.report.since import (
     MEANINGS,
+    RULE,
     TITLES,
     by_reward,
     called,
@@ -36,6 +37,8 @@ class SinceSection:
         chart = since_chart(changes)
         svg = None if chart is None else as_svg(chart)
         return cls(changes=changes, chart=svg, drawn=len(drawn_changes(changes)))
+
+    rule = RULE
 
     @property
     def lead(self) -> str:
@@ -74,9 +77,9 @@ class SinceSection:
         sentences = []
         for party in by_reward(self.changes):
             if party.before is None:
-                sentences.append(f"{party.name} is new, and receives {party.after:.2f} nats.")
+                sentences.append(f"{party.name} is new; its reward is {party.after:.2f} nats.")
             elif party.after is None:
-                sentences.append(f"{party.name} left; it received {party.before:.2f} nats.")
+                sentences.append(f"{party.name} left; its reward was {party.before:.2f} nats.")
         return tuple(sentences)
 
     @property

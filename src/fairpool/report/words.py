@@ -1,19 +1,23 @@
 """The report in words: what a verdict means to somebody who has not read the paper."""
 
+from collections.abc import Sequence
 from math import floor
 
 from fairpool.contributions import Concept
 from fairpool.realisation.mechanism import MechanismWords
-from fairpool.targets import Target
+from fairpool.targets import Measure, Target
+
+ROUNDING = 1e-6
+"""A share that lacks no more than this of all is all: worths are computed in several ways."""
 
 
 def as_percent(share: float) -> str:
     """A share in whole per cent; with a decimal where it would read as all, and is less.
 
-    >>> as_percent(0.42), as_percent(0.998), as_percent(1.0)
-    ('42%', '99.8%', '100%')
+    >>> as_percent(0.42), as_percent(0.998), as_percent(1.0), as_percent(1 - 1e-12)
+    ('42%', '99.8%', '100%', '100%')
     """
-    if 0.995 <= share < 1:
+    if 0.995 <= share < 1 - ROUNDING:
         return f"{floor(1000 * share) / 10:.1f}%"
     return f"{share:.0%}"
 
@@ -52,8 +56,8 @@ GLOSSARY = {
     "alone, v_i": "The value of a party's own data.",
     "contribution, φ_i": "",  # the concept says what it is: see `glossary_of`
     "reward, r_i": (
-        "The value of the model a party receives,"
-        " from what it has alone up to the value of all data."
+        "A party's share: what its model is worth, or all that it then holds, from what it has"
+        " alone up to the value of all data."
     ),
     "ρ": (
         "How strictly rewards follow contributions: 1 is purely proportional,"
@@ -65,16 +69,26 @@ GLOSSARY = {
 """Terms of the report."""
 
 
-def glossary_of(concept: Concept, mechanism: MechanismWords, target: Target) -> dict[str, str]:
-    """The terms of the report; concept, mechanism and target say what is theirs."""
+def glossary_of(
+    concept: Concept, mechanism: MechanismWords, target: Target, measures: Sequence[Measure] = ()
+) -> dict[str, str]:
+    """The terms of the report; concept, mechanism and target say what is theirs.
+
+    Args:
+        concept: How contributions are measured.
+        mechanism: How rewards are weakened.
+        target: What is predicted.
+        measures: How predictions are scored, as far as the report has scores.
+    """
     together = "Contributions need not sum to the value of all data."
     if concept.efficient:
         together = "Contributions sum to the value of all data."
+    term = mechanism.term(target)
     glossary = GLOSSARY | {
         "contribution, φ_i": f"{concept.words.glossary} {together}",
-        mechanism.term.name: mechanism.term.text,
+        term.name: term.text,
     }
-    for measure in target.measures:
+    for measure in measures:
         if measure.meaning:
             glossary[measure.title] = measure.meaning
     return glossary

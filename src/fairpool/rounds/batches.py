@@ -7,181 +7,17 @@ and subtracts, the rows that only the latest batch in it has are left, all with 
 is about `fewest` rows at least. `docs/rounds.md` has the argument in full.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpool.rounds.party_batches import Assignment, Batch, Part, PartyBatches
+from fairpool.rounds.row_keys import Keys, as_words, in_order, order_of, places
+
 MOST_BATCHES = 16
 """So many batches are made of the rows that one round adds: a row that is withdrawn later takes out
 its batch alone."""
-
-Keys = NDArray[np.void]
-"""Rows by their identity [m], 16 bytes each."""
-
-
-def keys_of(ids: NDArray[np.uint64]) -> Keys:
-    """Identities [m, 2] as one value each, which can be sorted."""
-    return np.ascontiguousarray(ids, dtype="<u8").view("V16").reshape(-1)
-
-
-def ids_of(keys: Keys) -> NDArray[np.uint64]:
-    """The identities [m, 2] of some keys."""
-    return np.ascontiguousarray(keys).view("<u8").reshape(-1, 2)
-
-
-def places(known: Keys, wanted: Keys) -> NDArray[np.intp]:
-    """Where each wanted key is among the known ones, which are sorted; -1 where it is not."""
-    if not len(known):
-        return np.full(len(wanted), -1)
-    first, second = _words(known)
-    wanted_first, wanted_second = _words(wanted)
-    if (first[1:] == first[:-1]).any():  # hardly ever: then all 16 bytes are compared
-        place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    else:
-        place = np.minimum(np.searchsorted(first, wanted_first), len(known) - 1)
-    is_there = (first[place] == wanted_first) & (second[place] == wanted_second)
-    return np.where(is_there, place, -1)
-
-
-def in_order(keys: Keys) -> Keys:
-    """Keys, sorted by their bytes."""
-    first, _ = _words(keys)
-    if (first[1:] > first[:-1]).all():
-        return np.ascontiguousarray(keys)
-    return keys[order_of(keys)]
-
-
-def order_of(keys: Keys) -> NDArray[np.intp]:
-    """The places of keys when they are sorted by their bytes; equal ones stay in their order [m].
-
-    By their first 8 bytes, which hardly ever agree: numbers are sorted many times as fast as bytes.
-    """
-    first, second = _words(keys)
-    order = np.argsort(first, kind="stable")
-    in_turn = first[order]
-    if (in_turn[1:] == in_turn[:-1]).any():
-        return np.lexsort((second, first))
-    return order
-
-
-def _words(keys: Keys) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Keys as two numbers each, which are in the order of their bytes [m]."""
-    words = np.ascontiguousarray(keys).view(">u8")
-    return words[0::2].astype(np.uint64), words[1::2].astype(np.uint64)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
-    """Rows of one party that are in the same releases, all of them or none.
-
-    Attributes:
-        name: Made of what it holds.
-        party: The party's permanent identity.
-        parent: Rows that were part of an earlier batch, which has left, know which; None: these
-            rows were in no release before.
-        keys: The rows, sorted.
-    """
-
-    name: str
-    party: str
-    parent: str | None
-    keys: Keys = field(repr=False)
-
-    @classmethod
-    def of(cls, party: str, keys: Keys, parent: str | None = None) -> "Part":
-        """A part of some rows."""
-        keys = in_order(keys)
-        return cls(name=part_name(party, keys), party=party, parent=parent, keys=keys)
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-
-def part_name(party: str, keys: Keys) -> str:
-    """The name of the part with these rows, which are sorted."""
-    digest = hashlib.sha256(party.encode() + b"\0")
-    digest.update(np.ascontiguousarray(keys).view(np.uint8).data)
-    return digest.hexdigest()[:32]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Batch:
-    """Rows that come and go together.
-
-    Attributes:
-        name: Made of its parts' names.
-        party: The party's permanent identity.
-        parts: Their names.
-    """
-
-    name: str
-    party: str
-    parts: tuple[str, ...]
-
-    @classmethod
-    def of(cls, party: str, parts: Sequence[Part]) -> "Batch":
-        """The batch of some parts."""
-        names = tuple(part.name for part in parts)
-        return cls(
-            name=hashlib.sha256(" ".join(names).encode()).hexdigest()[:32], party=party, parts=names
-        )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PartyBatches:
-    """All batches that a party has had.
-
-    Attributes:
-        party: Its permanent identity.
-        parts: Every part by name, oldest first.
-        batches: Every batch by name, oldest first.
-        active: Those that the last release is made of.
-    """
-
-    party: str
-    parts: Mapping[str, Part] = field(default_factory=dict)
-    batches: Mapping[str, Batch] = field(default_factory=dict)
-    active: frozenset[str] = frozenset()
-
-    @property
-    def parents(self) -> dict[str, str | None]:
-        """Of every part, the one that its rows were in before."""
-        return {name: part.parent for name, part in self.parts.items()}
-
-    def keys_of_batch(self, name: str) -> Keys:
-        """The rows of a batch."""
-        return np.concatenate([self.parts[part].keys for part in self.batches[name].parts])
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Assignment:
-    """Which of a party's rows take part in a round, and how.
-
-    Attributes:
-        batches: All batches that there have been, with the new ones, and those that are active now.
-        new: The batches that are new.
-        left: The batches that were active and are no longer, since rows of theirs are gone.
-        part_names: The parts that are active now, in order.
-        groups: For each row, its place among these; -1: it waits [m].
-        withdrawn: How many rows of the last release are gone.
-        fewest: How many new rows a new batch needs.
-    """
-
-    batches: PartyBatches
-    new: tuple[str, ...]
-    left: tuple[str, ...]
-    part_names: tuple[str, ...]
-    groups: NDArray[np.intp] = field(repr=False)
-    withdrawn: int
-    fewest: int = 0
-
-    @property
-    def waiting(self) -> int:
-        """How many rows wait until enough others come."""
-        return int((self.groups < 0).sum())
 
 
 def assign(
@@ -189,61 +25,108 @@ def assign(
     history: PartyBatches,
     *,
     fewest: int,
+    lasting: int = 0,
+    spent: Collection[str] = (),
     most_batches: int = MOST_BATCHES,
     may_begin: bool = True,
+    may_stand: Callable[[str], bool] | None = None,
 ) -> Assignment:
     """Which rows take part: the batches that are still whole, and new ones of enough new rows.
+
+    A batch that lost rows leaves as soon as its other rows can return in a new one, or as many rows
+    as a batch needs are gone. Until then it stands as it was, if it may. A spent batch leaves as
+    soon as its rows can return in a new one.
 
     Args:
         present: The rows that the party has now, in their order.
         history: Its batches so far.
         fewest: How many rows that were in no release before a new batch needs.
-        most_batches: How many batches are made of them at most.
+        lasting: How many make a batch that may be in any number of files: where there are new
+            batches in a round, each of them has so many.
+        spent: The batches that were in as many files as their rows allow.
+        most_batches: How many batches are made of new rows at most.
         may_begin: Whether new batches may be made; not where one would give a row away.
+        may_stand: Whether a batch can take part without all of its rows, since what it was is
+            kept; None: none can.
     """
     # All is looked up in the order of keys: neighbours are found near each other.
     order = order_of(present)
     rows = present[order]
-    standing = _standing(rows, history)
-    groups = _groups(rows, _parts_of(standing, history.batches, history.parts))
-    is_free = groups < 0
+    whole = _whole(rows, history)
+    groups = _groups(rows, _parts_of(whole, history.batches, history.parts))
     parent_of = _latest_parts(rows, history)
-    is_fresh = is_free & (parent_of < 0)
+    is_fresh = (groups < 0) & (parent_of < 0)
     made: list[tuple[Batch, list[Part]]] = []
-    if may_begin and is_free.any() and int(is_fresh.sum()) >= fewest:
+    if may_begin and (groups < 0).any() and int(is_fresh.sum()) >= fewest:
+        if is_fresh.any():
+            whole = [name for name in whole if name not in spent]
+            groups = _groups(rows, _parts_of(whole, history.batches, history.parts))
         made = _make(
-            rows, history, is_free=is_free, parent_of=parent_of, fewest=fewest, most=most_batches
+            rows,
+            history,
+            is_free=groups < 0,
+            parent_of=parent_of,
+            fewest=max(fewest, lasting),
+            most=most_batches,
         )
-    parts = dict(history.parts)
-    batches = dict(history.batches)
-    active = list(standing)
-    for batch, of_batch in made:
-        for part in of_batch:
-            parts.setdefault(part.name, part)
-        batches[batch.name] = batch
-        active.append(batch.name)
-    after = PartyBatches(
-        party=history.party, parts=parts, batches=batches, active=frozenset(active)
+    standing: dict[str, int] = {}
+    if not made and may_stand is not None:
+        standing = _standing(rows, history, whole=whole, fewest=fewest, may_stand=may_stand)
+    after = _after(history, [*whole, *standing], made)
+    parts = _parts_of(
+        [*whole, *standing, *(one.name for one, _ in made)], after.batches, after.parts
     )
-    left = sorted(history.active - set(active))
+    left = sorted(history.active - after.active)
     released = np.concatenate([np.empty(0, "V16"), *(history.keys_of_batch(b) for b in left)])
-    if made:
-        groups = _groups(rows, _parts_of(active, batches, parts))
     in_their_order = np.empty_like(groups)
-    in_their_order[order] = groups
+    in_their_order[order] = _groups(rows, parts) if made or standing else groups
     return Assignment(
         batches=after,
         new=tuple(batch.name for batch, _ in made),
         left=tuple(left),
-        part_names=tuple(part.name for part in _parts_of(active, batches, parts)),
+        part_names=tuple(part.name for part in parts),
         groups=in_their_order,
         withdrawn=int((places(rows, released) < 0).sum()),
+        standing=frozenset(
+            part.name for part in _parts_of(list(standing), after.batches, after.parts)
+        ),
+        gone=sum(standing.values()),
         fewest=fewest,
+        spent=frozenset(spent) & after.active,
     )
 
 
+def _after(
+    history: PartyBatches, staying: Sequence[str], made: Sequence[tuple[Batch, list[Part]]]
+) -> PartyBatches:
+    """All batches that there have been, once new ones were made."""
+    parts = dict(history.parts)
+    batches = dict(history.batches)
+    for batch, of_batch in made:
+        for part in of_batch:
+            parts.setdefault(part.name, part)
+        batches[batch.name] = batch
+    active = frozenset([*staying, *(batch.name for batch, _ in made)])
+    return PartyBatches(party=history.party, parts=parts, batches=batches, active=active)
+
+
+def rows_gone(present: Keys, parts: Mapping[str, Part]) -> dict[str, int]:
+    """Of the parts that lost rows, how many of them are no longer there.
+
+    Args:
+        present: The rows that the party has now.
+        parts: Its parts, by name.
+    """
+    rows = in_order(present)
+    gone = {name: int((places(rows, part.keys) < 0).sum()) for name, part in parts.items()}
+    return {name: count for name, count in gone.items() if count}
+
+
 def as_before(
-    history: PartyBatches, *, part_names: Sequence[str], groups: NDArray[np.integer]
+    history: PartyBatches,
+    *,
+    part_names: Sequence[str],
+    groups: NDArray[np.integer],
 ) -> Assignment | None:
     """What `assign` gives for rows that are those of the last release, where none of them waits.
 
@@ -253,11 +136,13 @@ def as_before(
         groups: The place of each row's part among these [m].
 
     Returns:
-        None where rows wait, or other parts are active by now.
+        None where rows wait, rows are gone, or other parts are active by now.
     """
     active = [name for name in history.batches if name in history.active]
     names = [part for name in active for part in history.batches[name].parts]
     if (groups < 0).any() or sorted(names) != sorted(part_names):
+        return None
+    if len(groups) != sum(len(history.parts[name]) for name in names):
         return None
     places = np.array([names.index(name) for name in part_names], np.intp)
     return Assignment(
@@ -277,7 +162,23 @@ def _parts_of(
     return [parts[part] for name in active for part in batches[name].parts]
 
 
-def _standing(present: Keys, history: PartyBatches) -> list[str]:
+def _standing(
+    present: Keys,
+    history: PartyBatches,
+    *,
+    whole: Sequence[str],
+    fewest: int,
+    may_stand: Callable[[str], bool],
+) -> dict[str, int]:
+    """The active batches that stand as they were, and how many rows of each are gone."""
+    gone = {}
+    for name in history.batches:
+        if name in history.active and name not in whole and may_stand(name):
+            gone[name] = int((places(present, history.keys_of_batch(name)) < 0).sum())
+    return gone if sum(gone.values()) < fewest else {}
+
+
+def _whole(present: Keys, history: PartyBatches) -> list[str]:
     """The batches all of whose rows are there: active ones, then such as are whole again.
 
     A batch that left may return as it was: releases are still sums over whole batches. But not if
@@ -290,7 +191,7 @@ def _standing(present: Keys, history: PartyBatches) -> list[str]:
         is_divided = not divided.isdisjoint(history.batches[name].parts)
         if name not in history.active and not is_divided:
             names.append(name)
-    standing: list[str] = []
+    whole: list[str] = []
     is_taken = np.zeros(len(present), dtype=bool)
     keys = [history.keys_of_batch(name) for name in names]
     place = places(present, np.concatenate([np.empty(0, "V16"), *keys]))
@@ -299,9 +200,9 @@ def _standing(present: Keys, history: PartyBatches) -> list[str]:
         of_batch = place[begin : begin + len(of_name)]
         begin += len(of_name)
         if (of_batch >= 0).all() and not is_taken[of_batch].any():
-            standing.append(name)
+            whole.append(name)
             is_taken[of_batch] = True
-    return standing
+    return whole
 
 
 def _latest_parts(present: Keys, history: PartyBatches) -> NDArray[np.intp]:
@@ -350,7 +251,7 @@ def _groups(present: Keys, parts: Sequence[Part]) -> NDArray[np.intp]:
         order
     ]
     keys = keys[order]
-    first, second = _words(keys)
+    first, second = as_words(keys)
     is_last = np.ones(len(keys), dtype=bool)
     is_last[:-1] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
     place = places(keys[is_last], present)

@@ -6,7 +6,7 @@ switched to the new state: what switching it changes, averaged over all orders i
 could be switched. So the parts add up to the whole change. `docs/rounds.md` says it at length.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -41,6 +41,8 @@ class PartyChange:
         share_after: Likewise.
         parts: By what it moved, adding up to after - before; None where that is not known.
         errors: The parts' standard errors; None where they are exact, or not known.
+        holds: What everything that it holds since the later round is worth; None: not known.
+        sent: Whether it was sent a new model in the later round; None: not known.
     """
 
     id: str
@@ -52,6 +54,8 @@ class PartyChange:
     share_after: float | None = None
     parts: ByFactor | None = None
     errors: ByFactor | None = None
+    holds: float | None = None
+    sent: bool | None = None
 
     @property
     def moved(self) -> float | None:
@@ -118,6 +122,19 @@ class Changes:
     def of(self, party: str) -> PartyChange:
         """What changed for the party of this id."""
         return next(one for one in self.parties if one.id == party)
+
+    def with_what_is_held(self, held: Mapping[str, tuple[float, bool]]) -> "Changes":
+        """The same, knowing what was sent in the later round.
+
+        Args:
+            held: By id, what a party holds since then, in nats, and whether it was sent a new
+                model.
+        """
+        parties = []
+        for party in self.parties:
+            holds, sent = held.get(party.id, (None, None))
+            parties.append(replace(party, holds=holds, sent=sent))
+        return replace(self, parties=tuple(parties))
 
     def to_dict(self) -> dict[str, Any]:
         """Every number as plain Python objects, ready for JSON."""

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from fairpool.rounds.batches import Batch
+from fairpool.realisation.disclosure import files_together
 from fairpool.rounds.holdings import Holding
+from fairpool.rounds.party_batches import Batch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,12 +19,14 @@ class PartRecord:
         parent: The part that its rows were in before; None: in none.
         rows: How many there are.
         key: The fingerprint of the secret that its rows are known by.
+        contribution: Of sums, the digest of the contribution; empty: its rows are known.
     """
 
     party: str
     parent: str | None
     rows: int
     key: str
+    contribution: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +49,10 @@ class Participation:
         file: The SHA-256 of the model that it was sent; None: nothing was sent.
         path: Where that is, beside the ledger; None: nothing was sent.
         etas: By part of the others' rows, the noise variance in the model that it was sent.
+        gone: How many of the rows that took part were no longer there.
+        most: The share of v_N that it wanted to hold at most.
+        spent: Those of its batches that took part, and were in no new file.
+        noisy: Whether its numbers of rows have noise, since it hides its rows.
     """
 
     id: str
@@ -61,6 +69,15 @@ class Participation:
     file: str | None
     path: str | None
     etas: Mapping[str, float] = field(default_factory=dict)
+    gone: int = 0
+    most: float = 1.0
+    spent: tuple[str, ...] = ()
+    noisy: bool = False
+
+    @property
+    def told(self) -> set[str]:
+        """The batches that were in new files."""
+        return {*self.batches} - {*self.spent}
 
     def to_dict(self) -> dict[str, Any]:
         """For the ledger."""
@@ -79,6 +96,10 @@ class Participation:
             "file": self.file,
             "path": self.path,
             "etas": dict(self.etas),
+            "gone": self.gone,
+            "most": self.most,
+            "spent": list(self.spent),
+            "noisy": self.noisy,
         }
 
     @classmethod
@@ -99,6 +120,11 @@ class Participation:
             file=entries["file"],
             path=entries["path"],
             etas=entries["etas"],
+            # Ledgers of earlier versions do not have these.
+            gone=entries.get("gone", 0),
+            most=entries.get("most", 1.0),
+            spent=tuple(entries.get("spent", ())),
+            noisy=entries.get("noisy", False),
         )
 
 
@@ -211,8 +237,45 @@ class History:
             for participation in past.parties:
                 if participation.id != party and self._has_rows_of(participation, party):
                     holders += 1
-            files += holders if colluding is None else min(holders, colluding)
+            files += files_together(holders, colluding)
         return files
+
+    @cached_property
+    def fresh_parts(self) -> dict[str, tuple[str, ...]]:
+        """Of every batch the parts whose rows were in no batch before it."""
+        fresh: dict[str, tuple[str, ...]] = {}
+        known: set[str] = set()
+        for name, batch in self.batches.items():
+            fresh[name] = tuple(
+                part
+                for part in batch.parts
+                if self.parts[part].parent is None and part not in known
+            )
+            known |= {*batch.parts}
+        return fresh
+
+    @cached_property
+    def _recipients(self) -> dict[str, dict[int, set[str]]]:
+        """Of every part who was sent it in which round."""
+        recipients: dict[str, dict[int, set[str]]] = {}
+        for past in self.rounds:
+            for one in past.parties:
+                for part in one.etas:
+                    recipients.setdefault(part, {}).setdefault(past.number, set()).add(one.id)
+        return recipients
+
+    def files_with_batch(self, batch: str, colluding: int | None) -> int:
+        """How many files with what was new in a batch may be in the same hands by now.
+
+        Args:
+            batch: Its name.
+            colluding: How many recipients may put their files together; None: all.
+        """
+        by_round: dict[int, set[str]] = {}
+        for part in self.fresh_parts[batch]:
+            for number, holders in self._recipients.get(part, {}).items():
+                by_round[number] = by_round.get(number, set()) | holders
+        return sum(files_together(len(holders), colluding) for holders in by_round.values())
 
     def _has_rows_of(self, participation: Participation, party: str) -> bool:
         return any(self.parts[part].party == party for part in participation.etas)

@@ -105,7 +105,7 @@ class DateForm:
         month = np.clip(month, 1, 12)
         first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
         begin = first.astype("datetime64[D]").astype(np.int64)
-        end = (first + 1).astype("datetime64[D]").astype(np.int64)
+        end = (first + np.timedelta64(1, "M")).astype("datetime64[D]").astype(np.int64)
         fits &= day <= end - begin
         seconds, is_time = parts.seconds()
         fits &= is_time

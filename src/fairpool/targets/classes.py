@@ -19,7 +19,7 @@ from fairpool.parties.class_coding import MOST_CLASSES
 from fairpool.stored import number, text
 from fairpool.tables.arrays import FloatArray
 from fairpool.targets.kind import SeenLabels, TargetKind
-from fairpool.targets.target import ComparisonNames, Measure, Score
+from fairpool.targets.target import NOISE_DIGITS, ComparisonNames, Measure, Score
 
 BINS = 10
 """Of probabilities, for their calibration."""
@@ -187,22 +187,39 @@ class ClassTarget:
         """Of each row's probabilities [t], summed over the classes (Brier's score)."""
         return np.asarray(np.square(self.indicators(y) - mean).sum(axis=1))
 
-    def added_noise_in_words(self, variance: float) -> str:
-        """The noise's variance, beside that of the labels themselves."""
-        return f"of variance {variance:.3g}, where a label has {self._noise_of_labels}"
+    def noise_in_words(self, variance: float, digits: int = NOISE_DIGITS) -> str:
+        """The noise's standard deviation, beside what it has to hide."""
+        deviation = f"a standard deviation of {self.noise_figure(variance, digits)}"
+        return f"{deviation}, {self._beside_labels}"
 
-    def noise_in_words(self, noise_variance: float) -> str:  # noqa: ARG002 -- the coding's
-        """What follows from the concentration."""
-        return f"variance {self._noise_of_labels} (concentration {self.concentration:g})"
+    def noise_figure(self, variance: float, digits: int = NOISE_DIGITS) -> str:
+        """The noise's standard deviation, on the numbers that classes become."""
+        return f"{variance**0.5:.{digits}g}"
 
     @property
-    def _noise_of_labels(self) -> str:
-        coding = self.coding
+    def noise_unit(self) -> str:
+        """That it is a standard deviation, and what to compare it with."""
+        return f"standard deviation, {self._beside_labels}"
+
+    def label_noise_in_words(self, noise_variance: float) -> str:  # noqa: ARG002 -- the coding's
+        """What follows from the concentration."""
+        own = self.noise_figure(self.coding.inside.noise)
+        others = self.noise_figure(self.coding.outside.noise)
+        deviations = f"{own} on a label's own class and {others} on the others"
         if self.label_blind:
-            return f"{coding.inside.noise:.3g} for every class"
+            deviations = f"{own} on every class"
         return (
-            f"{coding.inside.noise:.3g} for its own class and {coding.outside.noise:.3g} for others"
+            f"a standard deviation of {deviations}, where these are {self._apart} apart"
+            f" (concentration {self.concentration:g})"
         )
+
+    @property
+    def _beside_labels(self) -> str:
+        return f"where a label's own class and the others are {self._apart} apart"
+
+    @property
+    def _apart(self) -> str:
+        return f"{self.coding.inside.target - self.coding.outside.target:.3g}"
 
     def promise(self) -> str:
         """What a letter says that predictions are."""

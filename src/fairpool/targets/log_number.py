@@ -15,7 +15,14 @@ from fairpool.columns.rules import Rules, as_numbers
 from fairpool.models import log_normal_density, mnlp
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.columns import standardise_numbers
-from fairpool.targets.target import OF_NUMBERS, Z_95, Measure, Score
+from fairpool.targets.target import (
+    NOISE_DIGITS,
+    OF_NUMBERS,
+    Z_95,
+    Measure,
+    Score,
+    share_of_variance,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,16 +113,31 @@ class LogNumberTarget:
         in_units, _ = self.decode(mean, variance)
         return np.asarray((in_units - np.exp(self.mean + self.scale * y)) ** 2)
 
-    def added_noise_in_words(self, variance: float) -> str:
-        """The noise's standard deviation, as a factor."""
-        factor = np.exp(self.scale * variance**0.5)
-        return f"a standard deviation of a factor of {factor:.4g} on {self.name}"
+    def noise_in_words(self, variance: float, digits: int = NOISE_DIGITS) -> str:
+        """The noise's standard deviation, as a factor, and beside all labels'."""
+        factor = self._factor(variance, digits)
+        beside = f"{share_of_variance(variance)} the variance of its logarithms"
+        if self.rules.bounds is not None:
+            beside = f"whose range is {self.rules.bounds}"
+        return f"a standard deviation that multiplies {self.name} by {factor} ({beside})"
 
-    def noise_in_words(self, noise_variance: float) -> str:
+    def noise_figure(self, variance: float, digits: int = NOISE_DIGITS) -> str:
         """The noise's standard deviation, as a factor."""
-        deviation = np.sqrt(noise_variance)
-        factor = np.exp(deviation * self.scale)
-        return f"a factor of {factor:.4g} on {self.name} ({deviation:.3g} standard deviations)"
+        return f"× {self._factor(variance, digits)}"
+
+    @property
+    def noise_unit(self) -> str:
+        """That it is a standard deviation, and of what."""
+        return f"standard deviation, as a factor on {self.name}"
+
+    def label_noise_in_words(self, noise_variance: float) -> str:
+        """As any other noise."""
+        return self.noise_in_words(noise_variance)
+
+    def _factor(self, variance: float, digits: int) -> str:
+        """The deviation as a factor, with digits of what it is beyond 1."""
+        beyond = float(f"{np.expm1(self.scale * variance**0.5):.{digits}g}")
+        return f"{1 + beyond:.12g}"
 
     def promise(self) -> str:
         """What a letter says that predictions are."""

@@ -17,7 +17,14 @@ from fairpool.tables.columns import standardise_numbers
 from fairpool.tables.moments import scaling_of
 from fairpool.targets.kind import SeenLabels, TargetKind
 from fairpool.targets.log_number import LogNumberTarget
-from fairpool.targets.target import OF_NUMBERS, Z_95, Measure, Score
+from fairpool.targets.target import (
+    NOISE_DIGITS,
+    OF_NUMBERS,
+    Z_95,
+    Measure,
+    Score,
+    share_of_variance,
+)
 
 
 @dataclass(frozen=True)
@@ -100,16 +107,31 @@ class NumberTarget:
         """Of each predicted mean [t] in the target's own units, squared."""
         return np.asarray(self.scale**2 * (mean - y) ** 2)
 
-    def added_noise_in_words(self, variance: float) -> str:
-        """The noise's standard deviation, in the target's own units."""
-        deviation = self.scale * variance**0.5
-        return f"standard deviation {deviation:.4g}, in {self.name}'s own units"
+    def noise_in_words(self, variance: float, digits: int = NOISE_DIGITS) -> str:
+        """The noise's standard deviation, in the target's own units, and beside all labels'."""
+        deviation = f"a standard deviation of {self.noise_figure(variance, digits)}"
+        return f"{deviation} in the units of {self.name}{self._beside_labels(variance)}"
 
-    def noise_in_words(self, noise_variance: float) -> str:
-        """The noise's standard deviation."""
-        deviation = np.sqrt(noise_variance)
-        in_units = f"{deviation * self.scale:.4g} {self.name}"
-        return f"{in_units} ({deviation:.3g} standard deviations)"
+    def noise_figure(self, variance: float, digits: int = NOISE_DIGITS) -> str:
+        """The noise's standard deviation, in the target's own units."""
+        return f"{self.scale * variance**0.5:.{digits}g}"
+
+    @property
+    def noise_unit(self) -> str:
+        """That it is a standard deviation, and of what."""
+        return f"standard deviation, in the units of {self.name}"
+
+    def label_noise_in_words(self, noise_variance: float) -> str:
+        """As any other noise."""
+        return self.noise_in_words(noise_variance)
+
+    def _beside_labels(self, variance: float) -> str:
+        """What to compare noise with; nothing where labels are as they came."""
+        if self.rules.bounds is not None:
+            return f" (whose range is {self.rules.bounds})"
+        if self.mean == 0 and self.scale == 1:
+            return ""
+        return f" ({share_of_variance(variance)} the labels' variance)"
 
     def promise(self) -> str:
         """What a letter says that predictions are."""
@@ -186,6 +208,8 @@ class NumberLabels:
         self, parties: Sequence[SeenLabels], public: SeenLabels | None
     ) -> NumberTarget | LogNumberTarget:
         """The target with the scaling of its range, or of public data, or of all parties'."""
+        if self.rules.declared is not None and public is None and not parties:
+            return self._scaled(self.rules.declared)  # nobody's rows are needed
         public_moments = None if public is None else public.moments
         scaling = scaling_of([seen.moments for seen in parties], public_moments)
         (mean,) = scaling.means
@@ -194,7 +218,9 @@ class NumberLabels:
             raise ConfigurationError(
                 f'the target "{self.name}" has the same value everywhere; there is nothing to learn'
             )
-        scaled = self.rules.declared or Scaled(mean, scale)
+        return self._scaled(self.rules.declared or Scaled(mean, scale))
+
+    def _scaled(self, scaled: Scaled) -> NumberTarget | LogNumberTarget:
         kind = LogNumberTarget if self.rules.log else NumberTarget
         return kind(name=self.name, mean=scaled.mean, scale=scaled.scale, rules=self.rules)
 

@@ -14,6 +14,9 @@ from fairpool.tables.arrays import FloatArray
 Z_95 = 1.96
 """Half the width of a 95% interval, in standard deviations."""
 
+NOISE_DIGITS = 3
+"""Of noise, as people are told of it."""
+
 Score = dict[str, float]
 """How well one model predicts: a number for every one of the target's measures."""
 
@@ -53,6 +56,19 @@ class Measure:
     title: str
     meaning: str
     digits: str
+
+
+def share_of_variance(variance: float) -> str:
+    """Noise on labels that were scaled to variance 1, beside that variance.
+
+    >>> share_of_variance(0.163), share_of_variance(0.00001), share_of_variance(2.4)
+    ('16% of', 'less than 0.01% of', '2.4 times')
+    """
+    if variance >= 1:
+        return f"{variance:.3g} times"
+    if variance < 0.0001:
+        return "less than 0.01% of"
+    return f"{100 * variance:.2g}% of"
 
 
 class Target(Protocol):
@@ -132,12 +148,21 @@ class Target(Protocol):
         """What to look for where a party's labels are far from what the others' data predict."""
         ...  # pragma: no cover
 
-    def added_noise_in_words(self, variance: float) -> str:
-        """How much noise was added to encoded labels, as a letter says it."""
+    def noise_in_words(self, variance: float, digits: int = NOISE_DIGITS) -> str:
+        """How much noise on encoded labels is, wherever people are told: its standard deviation."""
         ...  # pragma: no cover
 
-    def noise_in_words(self, noise_variance: float) -> str:
-        """How noisy the labels are."""
+    def noise_figure(self, variance: float, digits: int = NOISE_DIGITS) -> str:
+        """The same in a table's cell."""
+        ...  # pragma: no cover
+
+    @property
+    def noise_unit(self) -> str:
+        """What these figures are, below the table."""
+        ...  # pragma: no cover
+
+    def label_noise_in_words(self, noise_variance: float) -> str:
+        """How noisy the labels themselves are taken to be."""
         ...  # pragma: no cover
 
     def promise(self) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from functools import cached_property
 
+import numpy as np
+
 from fairpool.coalitions import Coalition, mask_of
 from fairpool.compute.workers import Workers
 from fairpool.errors import DataError, shown
@@ -76,6 +78,20 @@ class InformationGain(Game):
         if self.tabulated:
             return super().without_one
         return read_only(self.space.without_one())
+
+    def with_more_rows(
+        self, party: int, *, more: int, rng: np.random.Generator
+    ) -> "InformationGain":
+        """The values if a party had more rows of the kind that it has, drawn at random.
+
+        They are values alone: nobody knows the labels of rows that are not there.
+        """
+        grown = InformationGain(self.model, self.pool.parties)
+        rows = list(self.rows)
+        rows[party] += more
+        grown.rows = tuple(rows)
+        grown.space = self.space.with_more_rows(party, rows=self.rows[party], more=more, rng=rng)
+        return grown
 
     def posterior(self, coalition: Coalition) -> TrainedPosterior:
         """The model trained on a coalition's data D_C, labels and all."""

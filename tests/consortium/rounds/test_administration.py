@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 
 import numpy as np
@@ -69,7 +70,8 @@ def test_rounds_are_listed(folder):
     assert sent == {"Party 0": True, "Party 1": False, "Party 2": True}
     shown = fairpool("rounds", folder).stdout
     assert "Party 1" in shown
-    assert "no new" in shown
+    assert re.search(r"│ Party 1 [^\n]*│ no +│", shown)
+    assert re.search(r"│ Party 0 [^\n]*│ yes +│", shown)
 
 
 def test_a_folder_without_rounds_says_how_to_begin(tmp_path):

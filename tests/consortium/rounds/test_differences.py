@@ -12,11 +12,11 @@ import pytest
 
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.run import run
-from fairpool.errors import RewardFileError
 from fairpool.realisation.reward_file import decode_reward
-from tests.support.batch_histories import fewest_in_any_combination
+from tests.support.batch_histories import fewest_in_any_combination, released
 from tests.support.consortia import Consortium, numbers
-from tests.support.holdings_oracle import Holdings, file_rows, rows_of
+from tests.support.holdings_oracle import Holdings, file_rows
+from tests.support.projects import fairpool
 
 
 def two_parties(folder, **settings):
@@ -98,9 +98,7 @@ def test_attack_one_row_more_is_found_without_batches(tmp_path):
 def holdings_of(consortium, done):
     """Rows that the oracle can look up."""
     holdings = Holdings()
-    for i in range(len(done.contributions)):
-        for key in holdings.own_rows(consortium, done, i):
-            holdings.cells[key] = dict(key[1][:-1])
+    holdings.see(consortium, done)
     return holdings
 
 
@@ -162,11 +160,17 @@ def test_attack_an_input_that_is_corrected_under_an_id(tmp_path):
     after = done.contributions[1].assignment
     # The same noise on its label: it is no second look.
     np.testing.assert_array_equal(done.contributions[1].identities.ids, ids)
-    # But its batch is out, with all its rows.
-    (left,) = after.left
-    assert after.waiting == len(before.batches.keys_of_batch(left)) >= 10
-    assert after.batches.active == before.batches.active - set(after.left)
+    # But it waits, and its batch stands as it was.
+    assert after.batches.active == before.batches.active
+    assert (after.waiting, after.gone) == (1, 1)
     assert after.groups[7] == -1
+    # With enough new rows the batch leaves, and all of its rows return, as they are now.
+    more = numbers(10, 5).append_column("patient", pa.array([f"new{k}" for k in range(10)]))
+    consortium.tables["V"] = pa.concat_tables([consortium.tables["V"], more])
+    done = consortium.next_round()
+    last = done.contributions[1].assignment
+    assert len(last.left) == len(last.new) == 1
+    assert (last.waiting, last.gone) == (0, 0)
 
 
 def test_a_batch_that_one_row_dominates_waits(tmp_path):
@@ -195,9 +199,7 @@ def test_over_several_rounds_every_difference_of_files_is_one_of_whole_batches(t
     releases = []
     for number in range(6):
         done = consortium.next_round()
-        one = done.contributions[1]
-        rows = rows_of(consortium.tables["V"])
-        releases.append({row for row, group in zip(rows, one.groups, strict=True) if group >= 0})
+        releases.append(released(done.contributions[1].assignment))
         present -= set(rng.choice(sorted(present), 1 + 9 * (number % 2), replace=False))
         present |= set(range(60 + 10 * number, 70 + 10 * number))
         consortium.tables["V"] = everything.take(sorted(present))
@@ -207,30 +209,77 @@ def test_over_several_rounds_every_difference_of_files_is_one_of_whole_batches(t
     assert result["parties"][1]["rows_waiting"] == done.contributions[1].assignment.waiting
 
 
+def with_more_columns(table, seed):
+    """Four inputs more."""
+    for more in range(4):
+        column = np.random.default_rng([seed, more]).standard_normal(table.num_rows)
+        table = table.append_column(f"more {more}", pa.array(column))
+    return table
+
+
 def test_files_of_all_rounds_count_against_the_fewest_rows(tmp_path):
     """Every round in which somebody is sent the victim's rows again is d numbers more about them.
 
-    Of 18 rows of six inputs, a model of 7 weights may tell in six files, but not in seven.
+    Of 18 rows of six inputs, a model of 7 weights may tell in six files, but not in seven. They
+    still count, and ten rows more bring them back.
     """
     consortium = two_parties(tmp_path)
     for seed, (name, rows) in enumerate({"A": 15, "V": 18}.items()):
-        table = consortium.tables[name].slice(0, rows)
-        for more in range(4):
-            column = np.random.default_rng([seed, more]).standard_normal(rows)
-            table = table.append_column(f"more {more}", pa.array(column))
-        consortium.tables[name] = table
+        table = with_more_columns(consortium.tables[name], seed)
+        consortium.tables[name] = table.slice(0, rows)
+    rewards = []
     files = 0
-    problem = ""
-    for rho in np.linspace(0.6, 0.1, 10):
+    for rho in np.linspace(0.6, 0.2, 9):
         consortium.rho = float(rho)
-        try:
-            done = consortium.next_round()
-        except RewardFileError as refused:
-            problem = str(refused)
-            break
+        done = consortium.next_round()
         files += done.collaboration.received[0].sent
+        rewards.append(done.collaboration.rewards[0])
     assert files == 6
-    assert f"{files + 1} reward files with its data in them" in problem
-    # What was refused left no trace.
+    assert rewards == sorted(rewards)  # what is due goes on growing
+    received = done.collaboration.received[0]
+    assert received.due > received.holds + 0.01
+    assert done.collaboration.received[1].due == pytest.approx(done.collaboration.game.total)
+    assert len(done.contributions[1].data) == 18
+    (note,) = [one for one in done.notes if one.code == "rows spent" and one.party == "V"]
+    assert "18 row(s)" in note.text
+    assert "again with the next 10 rows that are new" in note.text
+    place = tmp_path / "rounds/0009"
+    assert "18 of your rows were in as many models" in (place / "parties/V/letter.html").read_text()
+    assert "the rest comes with the next model" in (place / "parties/A/letter.html").read_text()
+    result = json.loads((place / "operator/result.json").read_text())
+    assert result["parties"][1]["rows_spent"] == 18
+    listed = json.loads(fairpool("rounds", tmp_path, "--json").stdout)["rounds"]
+    assert [one["parties"][1]["rows_spent"] for one in listed] == [0] * 6 + [18] * 3
+    # New rows bring them back, in one batch with these.
+    more = with_more_columns(numbers(10, 7, 0.5), 9)
+    consortium.tables["V"] = pa.concat_tables([consortium.tables["V"], more])
+    done = consortium.next_round()
+    received = done.collaboration.received[0]
+    assert received.sent
+    assert received.holds == pytest.approx(received.due, abs=1e-9)
+    (batch,) = done.contributions[1].assignment.new
+    assert len(done.contributions[1].assignment.batches.batches[batch].parts) == 2
+    assert not done.contributions[1].spent_rows
     consortium.check_ledger()
-    assert len(consortium.releases()) == len(list((tmp_path / "rounds").iterdir()))
+
+
+def test_what_could_not_be_told_is_sent_once_other_terms_allow_it(tmp_path):
+    """18 rows may be in six files: one of the others is sent one in every round, the other in the
+    first. If they do not put them together, there may be one more.
+    """
+    tables = {"A": numbers(60, 1), "B": numbers(60, 3), "V": numbers(18, 2, 0.5)}
+    tables = {name: with_more_columns(table, k) for k, (name, table) in enumerate(tables.items())}
+    consortium = Consortium(folder=tmp_path, tables=tables)
+    for rho in (0.6, 0.5, 0.4, 0.3, 0.0):
+        consortium.rho = rho
+        done = consortium.next_round()
+    assert [one.spent_rows for one in done.contributions] == [0, 0, 18]
+    short = [one.due - one.holds for one in done.collaboration.received]
+    assert max(short[:2]) > 0.001
+    assert not any(one.sent for one in consortium.next_round().collaboration.received)
+    consortium.rewards = "colluding = 1"
+    done = consortium.next_round()
+    assert not any(one.spent_rows for one in done.contributions)
+    for lacking, received in zip(short[:2], done.collaboration.received[:2], strict=True):
+        assert received.sent == (lacking > 0.001)
+        np.testing.assert_allclose(received.holds, received.due, atol=1e-9)

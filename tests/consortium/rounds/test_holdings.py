@@ -124,5 +124,13 @@ def test_rows_that_were_sent_to_nobody_since_are_still_held(tmp_path):
     member = next(k for k in range(79) if parts[returned.groups[k]].parent is not None)
     tables["V"] = without(tables["V"], member)
     done = consortium.next_round()
-    assert done.contributions[1].assignment.waiting > 0
+    assert done.contributions[1].assignment.gone == 1
+    check_round(consortium, done, holdings)
+    # And ten of it: it leaves.
+    members = [k for k in range(79) if parts[returned.groups[k]].parent is not None]
+    others = [k for k in range(78) if k + (k >= member) in members]
+    tables["V"] = without(tables["V"], *others[:9])
+    done = consortium.next_round()
+    assert done.contributions[1].assignment.gone == 0
+    assert done.contributions[1].assignment.left == returned.new
     check_round(consortium, done, holdings)

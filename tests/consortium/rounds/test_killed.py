@@ -44,10 +44,16 @@ def states_before(tmp_path):
     return new, second
 
 
-def test_a_release_killed_anywhere_is_finished_or_undone_by_the_next_run(tmp_path):
+@pytest.mark.parametrize(
+    "every", [(10, 3), pytest.param((1, 1), marks=pytest.mark.soak)], ids=["some", "all"]
+)
+def test_a_release_killed_anywhere_is_finished_or_undone_by_the_next_run(tmp_path, every):
+    """At changes of the disk with a number that `every` divides, of either round, and at all that
+    matter most.
+    """
     (tmp_path / "place").mkdir()
     for number, before in enumerate(states_before(tmp_path), 1):
-        *killed, through = killed_everywhere(tmp_path / "place", before, (10, 3)[number - 1])
+        *killed, through = killed_everywhere(tmp_path / "place", before, every[number - 1])
         assert len(killed) >= 7
         # The child got through, and the next run was another round.
         assert through["rounds"] == [*range(1, number + 2)]

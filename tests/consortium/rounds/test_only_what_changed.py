@@ -15,11 +15,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from fairpool.compute.workers import Workers
-from fairpool.consortium.output import REWARD_FILE, render, result_of
+from fairpool.consortium.folders import REWARD_FILE
+from fairpool.consortium.output import render
+from fairpool.consortium.party_files import Release
 from fairpool.consortium.request import RunRequest
+from fairpool.consortium.result_json import result_of
 from fairpool.consortium.rounds import fingerprint
-from fairpool.consortium.rounds.administration import erase_party, exchange_secret
 from fairpool.consortium.rounds.context import open_context
+from fairpool.consortium.rounds.erasing import erase_party
+from fairpool.consortium.rounds.exchanging import exchange_secret
 from fairpool.consortium.rounds.releasing import release
 from fairpool.consortium.run import run
 from tests.support.shared import built_once
@@ -127,7 +131,7 @@ class Computed:
     @property
     def files(self):
         """All that would be written."""
-        files = render(self.run, head="0" * 64)
+        files = render(self.run, Release(head="0" * 64)).files
         # Pictures are numbered as they are drawn, over all that a process draws.
         return {name: re.sub(rb"clip\d+", b"clip", text) for name, text in files.items()}
 

@@ -10,7 +10,7 @@ import pytest
 
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.rounds import contributing
-from fairpool.consortium.rounds.administration import exchange_secret
+from fairpool.consortium.rounds.exchanging import exchange_secret
 from fairpool.consortium.rounds.re_exports import Recognition
 from fairpool.consortium.rounds.releasing import release
 from fairpool.consortium.run import run
@@ -309,6 +309,15 @@ def test_labels_in_other_digits_for_known_ids_are_stopped(with_ids):
 def test_rows_with_ids_that_are_sent_twice_are_stopped(with_ids):
     write(with_ids / "p0.csv", pa.concat_tables([named(TABLES[0])] * 2))
     with pytest.raises(DataError, match="their ids are known"):
+        run(RunRequest(configuration=with_ids))
+
+
+def test_labels_that_a_rule_makes_of_the_old_ones_for_known_ids_are_stopped(with_ids):
+    labels = TABLES[0]["y"].to_numpy().copy()
+    labels[:20] = 0.8 * labels[:20] + 1.5
+    write(with_ids / "p0.csv", named(with_column(TABLES[0], "y", labels)))
+    match = "their labels are the earlier ones, shifted and rescaled"
+    with pytest.raises(DataError, match=match):
         run(RunRequest(configuration=with_ids))
 
 

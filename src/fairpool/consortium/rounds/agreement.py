@@ -15,7 +15,8 @@ from fairpool.columns.encoded import EncodedColumn
 from fairpool.consortium.configuration import Configuration
 from fairpool.consortium.model_building import BuiltModel
 from fairpool.encoding import TableEncoding
-from fairpool.errors import ConfigurationError
+from fairpool.errors import ConfigurationError, PlanError
+from fairpool.exchange.plan import SignedPlan
 from fairpool.realisation.label_noise import LabelNoise
 from fairpool.realisation.model_reward import ModelReward
 from fairpool.realisation.noise_variance import NoiseLevel
@@ -34,11 +35,31 @@ class Agreement:
         encoding: How tables become numbers.
         built: The model, and where it comes from.
         sections: Of each section of the configuration that it depends on, the hash.
+        features_digest: Of the plan's features (`fairpool.exchange.plan`), which contributions
+            name; empty: there was no plan.
+        is_draft: Whether it is a plan's, and not yet kept: scales may still be learned.
     """
 
     encoding: TableEncoding
     built: BuiltModel
     sections: dict[str, str]
+    features_digest: str = ""
+    is_draft: bool = False
+
+    @classmethod
+    def of_plan(cls, plan: SignedPlan) -> "Agreement":
+        """What a plan has all parties agree to."""
+        said = plan.plan
+        built = BuiltModel(
+            model=said.model, origin=said.origin, learned=False, rows=said.origin, settings={}
+        )
+        return cls(
+            encoding=said.encoding,
+            built=built,
+            sections=dict(said.sections),
+            features_digest=said.features_digest,
+            is_draft=True,
+        )
 
     def to_bytes(self) -> tuple[bytes, bytes]:
         """The model before it has seen any data, as a reward file has it; and the words about it.
@@ -62,6 +83,7 @@ class Agreement:
             "learned": self.built.learned,
             "rows": self.built.rows,
             "settings": self.built.settings,
+            "features": self.features_digest,
         }
         text = json.dumps(words, indent=1, sort_keys=True, ensure_ascii=False)
         return reward_bytes(nothing, share_inputs=True), (text + "\n").encode()
@@ -85,7 +107,12 @@ class Agreement:
             rows=said["rows"],
             settings=said["settings"],
         )
-        return cls(encoding=prior.encoding, built=built, sections=said["sections"])
+        return cls(
+            encoding=prior.encoding,
+            built=built,
+            sections=said["sections"],
+            features_digest=said.get("features", ""),  # earlier versions had no plans
+        )
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -101,16 +128,37 @@ class Agreement:
         columns = [opened.get(column.name, column) for column in self.encoding.columns]
         return replace(self.encoding, columns=tuple(columns), ids=fresh.ids)
 
+    def changed_by(self, configuration: Configuration) -> list[str]:
+        """Of which sections a configuration says something else."""
+        now = sections_of(configuration)
+        return [name for name in sorted(SECTIONS) if now[name] != self.sections.get(name)]
+
     def refuse_other(self, configuration: Configuration) -> None:
         """Refuse a configuration that asks for other inputs, scaling or another model."""
-        now = sections_of(configuration)
-        changed = [name for name in sorted(SECTIONS) if now[name] != self.sections.get(name)]
-        if changed:
+        changed = self.changed_by(configuration)
+        if not changed:
+            return
+        said = f"what the configuration says of {', '.join(changed)} is not what it said when"
+        if self.is_draft:
             raise ConfigurationError(
-                f"what the configuration says of {', '.join(changed)} is not what it said when the"
-                " model was learned, and reward files of different models tell more about"
-                " everybody's data; put it back, or, if all parties agreed to that, learn the model"
-                " anew: fairpool run --learn-anew"
+                f"{said} plan.json was written, by which all parties sum up their rows; put it"
+                " back, or write a new plan, under which every party contributes again:"
+                " fairpool plan"
+            )
+        raise ConfigurationError(
+            f"{said} the model was learned, and reward files of different models tell more about"
+            " everybody's data; put it back, or, if all parties agreed to that, learn the model"
+            " anew: fairpool run --learn-anew"
+        )
+
+    def refuse_other_plan(self, plan: SignedPlan) -> None:
+        """Refuse sums by other features than those of the models that were released."""
+        if self.features_digest != plan.plan.features_digest:
+            raise PlanError(
+                "plan.json has other columns, scaling or features than the models of earlier"
+                " rounds, so that sums made by it tell nothing about these; restore the plan of"
+                " those rounds, or, if all parties agreed to that, learn the model anew: fairpool"
+                " run --learn-anew"
             )
 
 

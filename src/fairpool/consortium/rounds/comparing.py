@@ -8,14 +8,20 @@ import numpy as np
 
 from fairpool.compute.workers import Workers
 from fairpool.consortium.rounds.context import RoundContext, open_context, read_agreement
-from fairpool.consortium.rounds.contributing import Contribution, data_of
+from fairpool.consortium.rounds.contribution import Contribution
 from fairpool.consortium.rounds.kept import Arrays
+from fairpool.consortium.rounds.part_data import data_of, together
+from fairpool.consortium.rounds.sums import summary_of_several
 from fairpool.errors import DataError
-from fairpool.models import Model
+from fairpool.models import Classifier, Model, WeightModel
 from fairpool.outcome import Outcome
 from fairpool.parties import Party, PartyData
 from fairpool.rounds import Changes, RoundGame, explain_changes
 from fairpool.rounds.history import Participation, PastRound
+from fairpool.values import InformationGain
+
+SAME = 1e-6
+"""The same sums in another order have values that are rounded in another way."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +59,9 @@ def since_last(
     before = past_game(context, last)
     if before is None:
         return Since(changes=None, reason=f"not all sums of round {last.number} are kept")
+    if not _is_as_recorded(before, last):
+        reason = f"what is kept of round {last.number} is not what was released"
+        return Since(changes=None, reason=reason)
     now = RoundGame(
         number=context.number,
         model=result.game.model,
@@ -63,7 +72,11 @@ def since_last(
         kept=result.kept,
         encoding=context.agreement_digest,
     )
-    return Since(changes=explain_changes(before, now, executor=workers))
+    changes = explain_changes(before, now, executor=workers)
+    held = {}
+    for contribution, received in zip(contributions, result.received, strict=False):
+        held[contribution.id] = (received.holds, received.sent)
+    return Since(changes=changes.with_what_is_held(held))
 
 
 def compare_rounds(configuration: Path, first: int, second: int) -> Changes:
@@ -83,8 +96,16 @@ def compare_rounds(configuration: Path, first: int, second: int) -> Changes:
                 f"round {number}: not all sums over its rows are kept any longer, so that nothing"
                 " can be said about what changed"
             )
+        if not _is_as_recorded(game, _round(context, number)):
+            raise DataError(
+                f"round {number}: what is kept of it does not have the values that the ledger"
+                " records; restore the folder .fairpool from a backup"
+            )
         games.append(game)
-    return explain_changes(games[0], games[1])
+    held = {}
+    for one in _round(context, second).parties:
+        held[one.id] = (one.holds, one.file is not None)
+    return explain_changes(games[0], games[1]).with_what_is_held(held)
 
 
 def _round(context: RoundContext, number: int) -> PastRound:
@@ -128,17 +149,20 @@ def _data(
     inputs: int,
 ) -> PartyData | None:
     """What a party contributed to a round; None where not all of it is kept."""
-    found: list[Arrays] = []
+    found: list[tuple[Arrays, int]] = []
     for batch in participation.batches:
         for part in context.history.batches[batch].parts:
             arrays = context.kept.arrays(part, past.agreement)
             if arrays is None:
                 return None
-            found.append(arrays)
+            found.append((arrays, context.history.parts[part].rows))
     if not found:
         return Party(participation.name, np.zeros((0, inputs)), np.zeros(0))
+    if any("noise" in arrays for arrays, _ in found):
+        assert isinstance(model, WeightModel | Classifier)  # of sums
+        return summary_of_several(found, model, name=participation.name, inputs=inputs)
     return data_of(
-        reduce(_together, found),
+        reduce(together, [arrays for arrays, _ in found]),
         model,
         name=participation.name,
         rows=participation.rows,
@@ -146,8 +170,8 @@ def _data(
     )
 
 
-def _together(one: Arrays, other: Arrays) -> Arrays:
-    """Sums over both ones' rows, or both ones' rows."""
-    if "X" in one:
-        return {name: np.concatenate([one[name], other[name]]) for name in one}
-    return {name: one[name] + other[name] for name in one}
+def _is_as_recorded(game: RoundGame, past: PastRound) -> bool:
+    """Whether what is kept of a round has the values that were recorded of it."""
+    values = InformationGain(game.model, game.parties).alone
+    recorded = np.array([participation.value for participation in past.parties])
+    return bool((np.abs(values - recorded) <= SAME * (1 + recorded)).all())

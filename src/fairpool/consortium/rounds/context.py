@@ -4,19 +4,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from fairpool.consortium.folders import STATE_FOLDER as STATE_FOLDER
 from fairpool.consortium.rounds.agreement import Agreement
 from fairpool.consortium.rounds.kept import Kept
 from fairpool.consortium.rounds.known import Known
-from fairpool.errors import LedgerError
+from fairpool.errors import LedgerError, PlanError
+from fairpool.exchange.plan import SignedPlan
 from fairpool.keyed_noise.secret import Secret
 from fairpool.ledger.ledger import Ledger
 from fairpool.ledger.transaction import unfinished
-from fairpool.rounds.batches import Part, PartyBatches
-from fairpool.rounds.history import History, history_of
+from fairpool.rounds.history import History, PartRecord, history_of
+from fairpool.rounds.party_batches import Part, PartyBatches
+from fairpool.signatures import SigningKey
 
 LEDGER_FILE = "ledger.jsonl"
-STATE_FOLDER = ".fairpool"
 SECRET_FILE = "secret.key"
+OPERATOR_KEY = "operator.key"
+PLAN_FILE = "plan.json"
 AGREEMENT_FILE = "agreed"
 KEPT_FOLDER = "kept"
 LOCK_FILE = "lock"
@@ -48,6 +52,7 @@ class RoundContext:
         agreement: What all rounds share; None: it is still to be learned, or is to be learned anew.
         agreement_digest: Of the one that is there; empty: none.
         learns_anew: Whether the operator asked for that.
+        plan: What all parties agreed to before anybody sent anything; None: there is none.
     """
 
     folder: Path
@@ -58,6 +63,7 @@ class RoundContext:
     agreement: Agreement | None
     agreement_digest: str
     learns_anew: bool = False
+    plan: SignedPlan | None = None
 
     @property
     def number(self) -> int:
@@ -69,6 +75,12 @@ class RoundContext:
         """What is kept of earlier rounds' rows."""
         folder = self.folder / STATE_FOLDER / KEPT_FOLDER
         return Kept(folder, self.secret.subkey(SEAL))
+
+    @property
+    def learns_from_sums(self) -> bool:
+        """Whether scales are learned in this round, as the plan says."""
+        is_draft = self.agreement is not None and self.agreement.is_draft
+        return is_draft and self.plan is not None and self.plan.plan.learned_from_sums
 
     @cached_property
     def known(self) -> Known:
@@ -84,8 +96,7 @@ class RoundContext:
         for name, record in self.history.parts.items():
             is_known = record.key == self.secret.fingerprint and name not in self.history.erased
             if record.party == party and is_known:
-                keys = self.kept.keys(name, party)
-                parts[name] = Part(name=name, party=party, parent=record.parent, keys=keys)
+                parts[name] = self._part(name, record)
         batches = {
             name: batch
             for name, batch in self.history.batches.items()
@@ -101,17 +112,29 @@ class RoundContext:
             active=frozenset(name for name in active if name in batches),
         )
 
+    def _part(self, name: str, record: PartRecord) -> Part:
+        if record.contribution:
+            return Part.of_sums(record.party, record.contribution, name=name, rows=record.rows)
+        keys = self.kept.keys(name, record.party)
+        return Part(name=name, party=record.party, parent=record.parent, keys=keys)
 
-def nobody(folder: Path) -> RoundContext:
-    """A collaboration that has released nothing yet."""
+
+def nobody(folder: Path, plan: SignedPlan | None = None) -> RoundContext:
+    """A collaboration that has released nothing yet.
+
+    Args:
+        folder: Where it is.
+        plan: What all parties agreed to before anybody sent anything; None: there is none.
+    """
     return RoundContext(
         folder=folder,
         secret=Secret.fresh(),
         is_new=True,
         history=History(),
         head=NO_HEAD,
-        agreement=None,
+        agreement=None if plan is None else Agreement.of_plan(plan),
         agreement_digest="",
+        plan=plan,
     )
 
 
@@ -137,7 +160,7 @@ def open_context(configuration: Path, *, learn_anew: bool = False) -> RoundConte
                 " backup, or, if it is lost, say so: fairpool key lost (it says what that costs)"
             )
         _refuse_orphans(folder)
-        return nobody(folder)
+        return nobody(folder, read_plan(folder))
     if not ledger_path.exists() and (folder / ROUNDS_FOLDER).exists():
         raise LedgerError(
             f"{ledger_path}: the ledger is gone, but rounds were released; restore it from a"
@@ -151,12 +174,13 @@ def open_context(configuration: Path, *, learn_anew: bool = False) -> RoundConte
             " or undoes that first"
         )
     history = history_of(ledger.records)
-    agreement = None
+    plan = read_plan(folder)
+    agreement = None if plan is None else Agreement.of_plan(plan)
     digest = ""
+    if history.last is not None and not learn_anew:
+        agreement = read_agreement(folder, history.last.agreement)
     if history.last is not None:
         digest = history.last.agreement
-        if not learn_anew:
-            agreement = read_agreement(folder, digest)
     return RoundContext(
         folder=folder,
         secret=secret,
@@ -166,7 +190,28 @@ def open_context(configuration: Path, *, learn_anew: bool = False) -> RoundConte
         agreement=agreement,
         agreement_digest=digest,
         learns_anew=learn_anew and history.last is not None,
+        plan=plan,
     )
+
+
+def read_plan(folder: Path) -> SignedPlan | None:
+    """What all parties agreed to before anybody sent anything; None: there is no plan."""
+    path = folder / PLAN_FILE
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise PlanError(f"{path}: the plan cannot be read ({error.strerror})") from None
+    plan = SignedPlan.of_content(content, str(path))
+    key = SigningKey.read(folder / STATE_FOLDER / OPERATOR_KEY)
+    if key.public != plan.operator:
+        raise PlanError(
+            f"{path}: somebody else signed this plan (fingerprint {plan.operator.fingerprint}), and"
+            f" this collaboration's key is {key.public.fingerprint}; restore the plan from your"
+            " copy, or write a new one: fairpool plan --replace"
+        )
+    return plan
 
 
 def _refuse_orphans(folder: Path) -> None:

@@ -1,37 +1,28 @@
 """What each party contributes to a round: rows in batches, and sums over each part of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import reduce
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass, replace
 
 from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.rounds.context import RoundContext
+from fairpool.consortium.rounds.contributing_rows import RowsTakingPart, contribution_of_rows
+from fairpool.consortium.rounds.contribution import Contribution
 from fairpool.consortium.rounds.identification import Identities, identify
-from fairpool.consortium.rounds.kept import Arrays
-from fairpool.consortium.rounds.part_sums import sum_parts
+from fairpool.consortium.rounds.needed_rows import needed_rows
 from fairpool.consortium.rounds.re_exports import Recognition, recognise
-from fairpool.consortium.surveys import Survey
-from fairpool.errors import DataError
-from fairpool.model_kinds import KINDS
-from fairpool.models import Classifier, Model, WeightModel
-from fairpool.models.weight_model import RowSums
-from fairpool.notes import Note
-from fairpool.parties import (
-    ClassSummary,
-    Party,
-    PartyData,
-    PartySummary,
-    SummedClassRows,
-    SummedRows,
+from fairpool.consortium.rounds.standing import Standing
+from fairpool.consortium.rounds.sums import (
+    NOBODY,
+    refuse_same_sums,
+    summary_of,
+    summary_of_several,
+    take_sums,
 )
-from fairpool.realisation.disclosure import Exposure
-from fairpool.rounds.batches import MOST_BATCHES, Assignment, assign
-from fairpool.tables.arrays import FloatArray
-from fairpool.targets import label_sets
+from fairpool.errors import DataError
+from fairpool.models import Classifier, WeightModel
+from fairpool.rounds.batches import MOST_BATCHES, assign
+from fairpool.rounds.party_batches import Assignment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,66 +36,6 @@ class Caution:
 
     most_batches: int = MOST_BATCHES
     may_begin: bool = True
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Contribution:
-    """One party's contribution to a round.
-
-    Attributes:
-        id: The party's permanent identity.
-        survey: Its files.
-        identities: Who its rows are.
-        assignment: Which of them take part.
-        parts: What each part that takes part is, as the model learns from it.
-        arrays: The same, to be kept.
-        data: All of them together.
-        recognition: What its rows are beside those of earlier rounds.
-        stands_out: Whether new rows wait since one of them would stand out among them.
-    """
-
-    id: str
-    survey: Survey
-    identities: Identities
-    assignment: Assignment
-    parts: Mapping[str, PartyData] = field(repr=False)
-    arrays: Mapping[str, Arrays] = field(repr=False)
-    data: PartyData = field(repr=False)
-    recognition: Recognition = field(default_factory=Recognition)
-    stands_out: bool = False
-
-    @property
-    def groups(self) -> NDArray[np.intp]:
-        """For each row, the place of its part; -1: it waits."""
-        return self.assignment.groups
-
-    def notes(self) -> list[Note]:
-        """What the operator should know: who waits, and what left."""
-        notes = [*self.recognition.notes]
-        name = self.data.name
-        if self.assignment.waiting:
-            why = (
-                f"a batch needs {self.assignment.fewest} that were never released, since files with"
-                " few rows more or less than before would tell these"
-            )
-            if self.stands_out:
-                why = (
-                    "the label of one of them is so far from what others predict that it would be"
-                    " located among so few; look whether it is right"
-                )
-            text = (
-                f'{self.assignment.waiting} row(s) of "{name}" wait until enough new ones come:'
-                f" {why}"
-            )
-            notes.append(Note(code="rows wait", party=name, text=text))
-        if self.assignment.left:
-            text = (
-                f'{self.assignment.withdrawn} row(s) of "{name}" are gone since the last round,'
-                f" and with them {len(self.assignment.left)} batch(es) of rows that were released"
-                " together; the other rows of these return with the next batch"
-            )
-            notes.append(Note(code="rows left", party=name, text=text))
-        return notes
 
 
 def contribute(
@@ -125,92 +56,183 @@ def contribute(
         known: Contributions of the same round that were made with other cautions: rows that were
             identified are not identified again.
     """
-    identified = {one.id: one.identities for one in known}
-    done = {one.id: one for one in known}
     cautions = cautions or {}
+    done = {one.id: one for one in known}
     contributions = []
     problems: list[str] = []
-    preparation = learning.preparation
-    for i, section in enumerate(preparation.configuration.parties):
+    for i, section in enumerate(learning.preparation.configuration.parties):
         party = section.permanent_id
-        if party in done and party not in cautions:
-            contributions.append(done[party])
+        before = done.get(party)
+        if before is not None and party not in cautions:
+            contributions.append(before)
             continue
-        survey = preparation.parties[i]
-        identities = identified.get(party)
-        if identities is None:
-            identities = context.known.identities(party, survey.source, preparation.encoding)
-        if identities is None:
-            identities = identify(
-                survey,
-                preparation.encoding,
-                party=party,
-                secret=context.secret,
-                progress=workers.progress,
-            )
-            if section.second_look != context.number:
-                _refuse_other_identity(context, party, identities)
-            _refuse_erased(context, party)
-        caution = cautions.get(party, Caution())
-        batches = context.batches_of(party)
-        assignment = context.known.assignment(party, batches, preparation.encoding)
-        recognition = Recognition()
-        if party in done:
-            recognition = done[party].recognition
-        elif assignment is None:  # otherwise all rows took part in the last round
-            recognition = recognise(
-                learning, i, context, identities=identities, progress=workers.progress
-            )
-        problems += recognition.problems
+        if learning.preparation.parties[i].arrived:
+            contributions.append(_contribution_of_sums(learning, i, context))
+            continue
+        recognised = _recognised(learning, i, context, workers, before)
+        problems += recognised.recognition.problems
         if problems:
             continue  # nothing is summed up in vain
-        if assignment is None:
-            assignment = assign(
-                identities.keys,
-                batches,
-                fewest=fewest_new_rows(learning),
-                most_batches=caution.most_batches,
-                may_begin=caution.may_begin,
-            )
-        contributions.append(
-            _contribution(
-                learning,
-                i,
-                party=party,
-                identities=identities,
-                assignment=assignment,
-                recognition=recognition,
-                workers=workers,
-            )
-        )
-        if not caution.may_begin:
-            contributions[-1] = replace(contributions[-1], stands_out=True)
+        taken = _taking_part(learning, i, context, recognised, cautions.get(party, Caution()))
+        contributions.append(contribution_of_rows(learning, i, context, workers, taken=taken))
     if problems:
         raise DataError(*problems)
-    return tuple(contributions)
+    return tuple(contributions) if known else _without_same_sums(learning, contributions, context)
 
 
-def fewest_new_rows(learning: Learning) -> int:
-    """How many new rows a batch needs: as many as a party whose rows are in all files."""
+def _without_same_sums(
+    learning: Learning, contributions: Sequence[Contribution], context: RoundContext
+) -> tuple[Contribution, ...]:
+    """The same, with notes of those whose sums are another's; refused where they are their own."""
+    sections = learning.preparation.configuration.parties
+    sending = [
+        (section, one.arrays)
+        for section, one in zip(sections, contributions, strict=True)
+        if one.survey.arrived
+    ]
+    notes = refuse_same_sums(sending, context)
+    noted = []
+    for section, one in zip(sections, contributions, strict=True):
+        own = [note for note in notes if note.party == section.name]
+        recognition = replace(one.recognition, notes=(*one.recognition.notes, *own))
+        noted.append(replace(one, recognition=recognition) if own else one)
+    return tuple(noted)
+
+
+def _contribution_of_sums(learning: Learning, i: int, context: RoundContext) -> Contribution:
+    """What a party contributes that sent sums."""
     preparation = learning.preparation
-    rewards = preparation.configuration.rewards
-    parties = len(preparation.configuration.parties)
+    survey = preparation.parties[i]
+    section = preparation.configuration.parties[i]
     model = learning.built.model
-    base = model.base if isinstance(model, Classifier) else model
-    if rewards.share_inputs or parties == 1 or not isinstance(base, WeightModel):
-        return 0
-    encoding = preparation.encoding
-    classes = label_sets(encoding.target)
-    weights = base.whitened_features(np.zeros((0, len(encoding.features)))).shape[1]
-    exposure = Exposure(
-        rows={},
-        releases={},
-        weights=classes * weights,
-        classes=classes,
-        inputs=len(encoding.columns),
-        hidden=rewards.covariance == "hidden",
+    assert isinstance(model, WeightModel | Classifier)  # a plan has no other
+    if section.second_look != context.number:
+        refuse_other_identity(context, section.permanent_id, NOBODY)
+    _refuse_erased(context, section.permanent_id)
+    needed = needed_rows(learning)
+    taken = take_sums(
+        survey,
+        section,
+        context,
+        model,
+        fewest=needed.fewest,
+        spent=needed.spent(section.permanent_id, context.history),
     )
-    return exposure.fewest_rows(rewards.files_together(parties))
+    inputs = len(preparation.encoding.features)
+    parts = {}
+    several = []
+    for part, arrays in taken.arrays.items():
+        rows = len(taken.assignment.batches.parts[part])
+        several.append((arrays, rows))
+        parts[part] = summary_of(arrays, model, name=section.name, rows=rows, inputs=inputs)
+    data = summary_of_several(several, model, name=section.name, inputs=inputs)
+    return Contribution(
+        id=section.permanent_id,
+        survey=survey,
+        identities=NOBODY,
+        assignment=taken.assignment,
+        parts=parts,
+        arrays=taken.arrays,
+        data=data,
+        recognition=taken.recognition,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Recognised:
+    """Who a party's rows are.
+
+    Attributes:
+        identities: Who.
+        recognition: What they are beside those of earlier rounds.
+        assignment: Which take part, if all did in the last round and the files are the same.
+    """
+
+    identities: Identities
+    recognition: Recognition
+    assignment: Assignment | None
+
+
+def _recognised(
+    learning: Learning,
+    i: int,
+    context: RoundContext,
+    workers: Workers,
+    before: Contribution | None,
+) -> _Recognised:
+    """Who a party's rows are.
+
+    Args:
+        learning: The model.
+        i: The party.
+        context: What was released before.
+        workers: Who reads tables.
+        before: Its contribution to the same round, made with other cautions.
+    """
+    encoding = learning.preparation.encoding
+    party = learning.preparation.configuration.parties[i].permanent_id
+    batches = context.batches_of(party)
+    assignment = context.known.assignment(party, batches, encoding)
+    if before is not None:
+        return _Recognised(
+            identities=before.identities, recognition=before.recognition, assignment=assignment
+        )
+    identities = _identified(learning, i, context, workers)
+    recognition = Recognition()
+    if assignment is None:  # otherwise all rows took part in the last round
+        recognition = recognise(
+            learning, i, context, identities=identities, progress=workers.progress
+        )
+    return _Recognised(identities=identities, recognition=recognition, assignment=assignment)
+
+
+def _identified(learning: Learning, i: int, context: RoundContext, workers: Workers) -> Identities:
+    """Who a party's rows are: read from its files, unless these are as they were."""
+    encoding = learning.preparation.encoding
+    section = learning.preparation.configuration.parties[i]
+    party = section.permanent_id
+    survey = learning.preparation.parties[i]
+    known = context.known.identities(party, survey.source, encoding)
+    if known is not None:
+        return known
+    identities = identify(
+        survey, encoding, party=party, secret=context.secret, progress=workers.progress
+    )
+    if section.second_look != context.number:
+        refuse_other_identity(context, party, identities)
+    _refuse_erased(context, party)
+    return identities
+
+
+def _taking_part(
+    learning: Learning, i: int, context: RoundContext, recognised: _Recognised, caution: Caution
+) -> RowsTakingPart:
+    """Which of a party's rows take part: as in the last round, or assigned to batches anew."""
+    party = learning.preparation.configuration.parties[i].permanent_id
+    needed = needed_rows(learning)
+    spent = needed.spent(party, context.history)
+    assignment = recognised.assignment
+    if assignment is not None:
+        assignment = replace(
+            assignment, fewest=needed.fewest, spent=spent & assignment.batches.active
+        )
+    else:
+        assignment = assign(
+            recognised.identities.keys,
+            context.batches_of(party),
+            fewest=needed.fewest,
+            lasting=needed.lasting,
+            spent=spent,
+            most_batches=caution.most_batches,
+            may_begin=caution.may_begin,
+            may_stand=Standing(context=context, party=party).may_stand,
+        )
+    return RowsTakingPart(
+        identities=recognised.identities,
+        assignment=assignment,
+        recognition=recognised.recognition,
+        stands_out=not caution.may_begin,
+    )
 
 
 def _refuse_erased(context: RoundContext, party: str) -> None:
@@ -223,7 +245,7 @@ def _refuse_erased(context: RoundContext, party: str) -> None:
         )
 
 
-def _refuse_other_identity(context: RoundContext, party: str, identities: Identities) -> None:
+def refuse_other_identity(context: RoundContext, party: str, identities: Identities) -> None:
     """Refuse rows that are known by other columns than before: all would seem to be new."""
     before = context.history.latest(party)
     if before is None or set(before.identity) == set(identities.columns):
@@ -235,103 +257,3 @@ def _refuse_other_identity(context: RoundContext, party: str, identities: Identi
         " everybody agrees to a second, independent look at these labels, book it for this round:"
         f" [[parties]] second_look = {context.number}"
     )
-
-
-def _contribution(
-    learning: Learning,
-    i: int,
-    *,
-    party: str,
-    identities: Identities,
-    assignment: Assignment,
-    recognition: Recognition,
-    workers: Workers,
-) -> Contribution:
-    preparation = learning.preparation
-    survey = preparation.parties[i]
-    model = learning.built.model
-    name = preparation.configuration.parties[i].name
-    inputs = len(preparation.encoding.features)
-    names = assignment.part_names
-    arrays: dict[str, Arrays] = {}
-    if KINDS[preparation.configuration.model.kind].needs_rows:
-        rows = learning.parties[i]
-        for place, part in enumerate(names):
-            of_part = rows_of_part(identities, assignment, place)
-            arrays[part] = {"X": rows.X[of_part], "y": rows.y[of_part]}
-        data: PartyData = rows.some_rows(assignment.groups >= 0)
-    else:
-        assert isinstance(model, WeightModel | Classifier)  # other models need rows
-        sums = _known_sums(learning, party, names)
-        if sums is None:
-            sums = sum_parts(
-                survey,
-                identities,
-                assignment.groups,
-                parts=len(names),
-                encoding=preparation.encoding,
-                model=model,
-                workers=workers,
-            )
-        for part, sums_of_part in zip(names, sums, strict=True):
-            arrays[part] = arrays_of(sums_of_part)
-        nothing = model.moments(np.zeros((0, inputs)), np.zeros(0))
-        total = reduce(RowSums.plus, sums, nothing)
-        data = model.summary_of(
-            name, total, rows=int((assignment.groups >= 0).sum()), inputs=inputs
-        )
-    parts = {}
-    for place, part in enumerate(names):
-        count = int((assignment.groups == place).sum())
-        parts[part] = data_of(arrays[part], model, name=name, rows=count, inputs=inputs)
-    return Contribution(
-        id=party,
-        survey=survey,
-        identities=identities,
-        assignment=assignment,
-        parts=parts,
-        arrays=arrays,
-        data=data,
-        recognition=recognition,
-    )
-
-
-def _known_sums(learning: Learning, party: str, parts: Sequence[str]) -> list[RowSums] | None:
-    """Each part's sums, where they are kept of these very files and for this model."""
-    preparation = learning.preparation
-    context = preparation.context
-    if context is None or context.agreement is None:  # the model is new
-        return None
-    known = context.known.sums(party, parts, context.agreement_digest, preparation.encoding)
-    if known is None:
-        return None
-    return [RowSums(one["gram"], one["moment"], one["squares"]) for one in known]
-
-
-def rows_of_part(identities: Identities, assignment: Assignment, place: int) -> NDArray[np.intp]:
-    """The rows of a part, in the order of its keys."""
-    rows = np.flatnonzero(assignment.groups == place)
-    return rows[np.argsort(identities.keys[rows])]
-
-
-def arrays_of(sums: RowSums) -> dict[str, FloatArray]:
-    """Sums over rows, by name."""
-    return {
-        "gram": np.asarray(sums.gram),
-        "moment": np.asarray(sums.moment),
-        "squares": np.asarray(sums.squares, dtype=float),
-    }
-
-
-def data_of(arrays: Arrays, model: Model, *, name: str, rows: int, inputs: int) -> PartyData:
-    """A part, as the model learns from it: sums whose noise is summed up, or rows."""
-    if "X" in arrays:
-        return Party(name, arrays["X"], arrays["y"])
-    assert isinstance(model, WeightModel | Classifier)  # other models need rows
-    sums = RowSums(arrays["gram"], arrays["moment"], arrays["squares"])
-    summary = model.summary_of(name, sums, rows=rows, inputs=inputs)
-    entries = {entry.name: getattr(summary, entry.name) for entry in fields(summary)}
-    if isinstance(summary, ClassSummary):
-        return SummedClassRows(**entries)
-    assert isinstance(summary, PartySummary)
-    return SummedRows(**entries)

@@ -5,7 +5,7 @@ the row's features and e_k its label less what the recipient's own data predict.
 up more than half of it, the row could be located (`fairpool.realisation.outlying`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from fairpool.compute.workers import Workers
 from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.reading import Reading
-from fairpool.consortium.rounds.contributing import Contribution
+from fairpool.consortium.rounds.contribution import Contribution
 from fairpool.consortium.rounds.part_sums import blocks_of, features_of
 from fairpool.models import (
     Classifier,
@@ -22,17 +22,17 @@ from fairpool.models import (
     WeightModel,
     WeightPosterior,
 )
-from fairpool.parties import ClassSummary, PartySummary
+from fairpool.parties import ClassSummary, PartySummary, Told
 from fairpool.parties.class_summary import ClassStatistics
-from fairpool.realisation.outlying import LabelSum, View
+from fairpool.realisation.outlying import LabelSums
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain
 
 MOST_OF_BATCH = 0.5
 """Of what a batch tells, one row may make up this much."""
 
-Sight = tuple[str, int, int]
-"""A batch, a recipient, and the class whose labels it sees; 0 where labels are numbers."""
+Sight = tuple[str, int]
+"""A batch, and the class whose labels are seen; 0 where labels are numbers."""
 
 
 def dominated_batches(
@@ -54,18 +54,19 @@ def dominated_batches(
     base = model.base if isinstance(model, Classifier) else model
     if rewards.share_inputs or game.n == 1 or not isinstance(base, WeightModel):
         return {}
-    own = [_posteriors(game, i) for i in range(game.n)]
+    own = np.array([_weights(game, i) for i in range(game.n)])
     found = {}
     for j, contribution in enumerate(contributions):
-        if contribution.assignment.new:
-            others = {i: views for i, views in enumerate(own) if i != j}
+        # The rows of sums are not here: their party looked at them.
+        if contribution.assignment.new and not contribution.survey.arrived:
+            others = np.delete(own, j, axis=0)
             dominated = _dominated(contribution, others, learning, workers)
             if dominated:
                 found[contribution.id] = dominated
     return found
 
 
-def _posteriors(game: InformationGain, i: int) -> list[FloatArray]:
+def _weights(game: InformationGain, i: int) -> list[FloatArray]:
     """The weights that party i has from its own data, of every class."""
     posterior = game.posterior([i])
     of_classes: tuple[TrainedPosterior, ...] = (posterior,)
@@ -80,11 +81,18 @@ def _posteriors(game: InformationGain, i: int) -> list[FloatArray]:
 
 def _dominated(
     contribution: Contribution,
-    others: Mapping[int, Sequence[FloatArray]],
+    others: FloatArray,
     learning: Learning,
     workers: Workers,
 ) -> set[str]:
-    """Of one party's new batches, those in which one row dominates in anybody's eyes."""
+    """Of one party's new batches, those in which one row dominates in anybody's eyes.
+
+    Args:
+        contribution: The party's.
+        others: The weights that every other one has from its own data [recipients, classes, d].
+        learning: The model.
+        workers: Who is told about it.
+    """
     assignment = contribution.assignment
     batch_of_place = {}
     for name in assignment.new:
@@ -94,14 +102,14 @@ def _dominated(
     sights_of: dict[str, list[Sight]] = {}
     for sight in seen:
         sights_of.setdefault(sight[0], []).append(sight)
-    largest = dict.fromkeys(seen, 0.0)
-    squares = dict.fromkeys(seen, 0.0)
+    largest = {sight: np.zeros(len(others)) for sight in seen}
+    squares = {sight: np.zeros(len(others)) for sight in seen}
     encoding = learning.preparation.encoding
     model = learning.built.model
     assert isinstance(model, WeightModel | Classifier)  # others are not looked at
     groups_by_piece = contribution.identities.by_piece(contribution.groups)
     passages = []
-    d = len(next(iter(others.values()))[0])
+    d = others.shape[-1]
     for number, piece in enumerate(contribution.identities.pieces):
         reading = Reading.labelled(piece, encoding, contribution.survey.source.delivery)
         for block in blocks_of(reading, encoding, d, parts=len(batch_of_place)):
@@ -111,12 +119,11 @@ def _dominated(
                 X = block.X[rows]
                 features = features_of(model, X)
                 for sight in sights_of[batch_of_place[place]]:
-                    label_sum = seen[sight]
-                    c = sight[2]
+                    c = sight[1]
                     y, weight = _labels(model, X, block.y[rows], c)
-                    parts = label_sum.parts(features[c], y, weight)
-                    largest[sight] = max(largest[sight], float(parts.max(initial=0.0)))
-                    squares[sight] += label_sum.sum_of_squares(features[c], y, weight)
+                    found, more = seen[sight].of_rows(features[c], y, weight)
+                    largest[sight] = np.maximum(largest[sight], found)
+                    squares[sight] += more
         passages.append(reading.passage)
         workers.progress(
             f"looking for rows of {contribution.data.name} that stand out",
@@ -125,8 +132,8 @@ def _dominated(
         )
     refuse_changed(contribution.survey.source.owner, passages, contribution.survey.contents)
     dominated = set()
-    for sight, label_sum in seen.items():
-        if label_sum.share(largest[sight], squares[sight]) > MOST_OF_BATCH:
+    for sight, label_sums in seen.items():
+        if label_sums.shares(largest[sight], squares[sight]).max() > MOST_OF_BATCH:
             dominated.add(sight[0])
     return dominated
 
@@ -142,34 +149,31 @@ def _labels(
 
 
 def _sums_seen(
-    contribution: Contribution, others: Mapping[int, Sequence[FloatArray]], learning: Learning
-) -> dict[Sight, LabelSum]:
+    contribution: Contribution, others: FloatArray, learning: Learning
+) -> dict[Sight, LabelSums]:
     """What each other party would see of each new batch, without any noise."""
-    model = learning.built.model
     assignment = contribution.assignment
     seen = {}
     for batch in assignment.new:
         parts = [contribution.parts[name] for name in assignment.batches.batches[batch].parts]
-        for i, of_classes in others.items():
-            for c, weights in enumerate(of_classes):
-                view = View(own=weights, W=None, eta=0.0)
-                gram = np.zeros((len(weights), len(weights)))
-                moment = np.zeros(len(weights))
-                noise = np.zeros_like(gram)
-                for part in parts:
-                    if isinstance(part, ClassSummary):
-                        assert isinstance(model, Classifier)
-                        inside, outside = part.level_sums(c)
-                        statistics = ClassStatistics(
-                            inside=inside, outside=outside, coding=model.coding
-                        )
-                        gram = gram + statistics.told.precision
-                        moment = moment + statistics.told.moment
-                        noise = noise + statistics.squared_weights(0.0)
-                    else:
-                        assert isinstance(part, PartySummary)  # rows are shared by agreement
-                        gram = gram + part.gram
-                        moment = moment + part.moment
-                        noise = gram
-                seen[batch, i, c] = view.label_sum(gram, moment, noise)
+        for c in range(others.shape[1]):
+            d = others.shape[-1]
+            gram = np.zeros((d, d))
+            moment = np.zeros(d)
+            for part in parts:
+                if isinstance(part, ClassSummary):
+                    told = _told_of_class(part, learning.built.model, c)
+                    gram = gram + told.precision
+                    moment = moment + told.moment
+                else:
+                    assert isinstance(part, PartySummary)  # rows are shared by agreement
+                    gram = gram + part.gram
+                    moment = moment + part.moment
+            seen[batch, c] = LabelSums.of(others[:, c], gram, moment)
     return seen
+
+
+def _told_of_class(part: ClassSummary, model: object, c: int) -> Told:
+    assert isinstance(model, Classifier)  # others have no summaries of classes
+    inside, outside = part.level_sums(c)
+    return ClassStatistics(inside=inside, outside=outside, coding=model.coding).told

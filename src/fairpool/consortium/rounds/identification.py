@@ -19,9 +19,10 @@ from fairpool.consortium.intake import complete_rows
 from fairpool.consortium.reading import Piece, Reading
 from fairpool.consortium.surveys import Survey
 from fairpool.encoding import TableEncoding
+from fairpool.keyed_noise.block_cipher import Blocks
 from fairpool.keyed_noise.identity import row_digests, row_ids
 from fairpool.keyed_noise.secret import Secret
-from fairpool.rounds.batches import Keys, keys_of
+from fairpool.rounds.row_keys import Keys, keys_of
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -37,6 +38,8 @@ class Identities:
         ids: Of all rows, in order [m, 2]: whoever has the same has the same noise on its label.
         members: By what batches know them [m, 2]. The same, but where an id stands for the inputs:
             a row whose inputs were corrected keeps its noise, and is another row in every sum.
+        names: A key of what names each row, its label aside [m]; None: nobody asked for it, or rows
+            are known by their inputs.
     """
 
     columns: tuple[str, ...]
@@ -44,6 +47,7 @@ class Identities:
     sizes: tuple[int, ...]
     ids: NDArray[np.uint64]
     members: NDArray[np.uint64]
+    names: NDArray[np.uint64] | None = None
 
     @cached_property
     def keys(self) -> Keys:
@@ -62,6 +66,7 @@ def identify(
     party: str,
     secret: Secret,
     progress: Progress,
+    named: bool = False,
 ) -> Identities:
     """Read a party's files, and tell who each complete row is.
 
@@ -71,6 +76,7 @@ def identify(
         party: Its permanent identity.
         secret: Of the collaboration.
         progress: Called as rows are read.
+        named: Whether to tell what names each row, too.
     """
     columns = identity_columns(survey, encoding)
     with_inputs = tuple(dict.fromkeys([*columns, *(column.name for column in encoding.columns)]))
@@ -78,6 +84,8 @@ def identify(
     sizes = []
     digests = [np.empty((0, 2), np.uint64)]
     digests_with_inputs = [np.empty((0, 2), np.uint64)]
+    is_named = named and bool(encoding.ids) and columns[:-1] == encoding.ids
+    names = [np.empty(0, np.uint64)]
     passages = []
     total = survey.rows + survey.dropped
     done = 0
@@ -90,6 +98,9 @@ def identify(
                 cells = _cells(table, with_inputs, encoding)
                 known_by = {name: cells[name] for name in columns}
                 digests.append(row_digests(secret, party, known_by))
+                if is_named:
+                    naming = {name: cells[name] for name in encoding.ids}
+                    names.append(row_digests(secret, party, naming)[:, 0].copy())
                 if with_inputs != columns:
                     digests_with_inputs.append(row_digests(secret, party, cells))
             complete += table.num_rows
@@ -98,13 +109,25 @@ def identify(
         passages.append(reading.passage)
         sizes.append(complete)
     refuse_changed(survey.source.owner, passages, survey.contents)
-    ids = row_ids(secret, np.concatenate(digests))
+    ids = row_ids(secret, _all_of(digests))
     members = ids
     if with_inputs != columns:
-        members = row_ids(secret, np.concatenate(digests_with_inputs))
+        members = row_ids(secret, _all_of(digests_with_inputs))
     return Identities(
-        columns=columns, pieces=tuple(pieces), sizes=tuple(sizes), ids=ids, members=members
+        columns=columns,
+        pieces=tuple(pieces),
+        sizes=tuple(sizes),
+        ids=ids,
+        members=members,
+        names=np.concatenate(names) if is_named else None,
     )
+
+
+def _all_of(pieces: list[Blocks]) -> Blocks:
+    """All of them, as one array: the pieces are gone then, since millions of rows fill memory."""
+    every = np.concatenate(pieces)
+    pieces.clear()
+    return every
 
 
 def _cells(

@@ -24,7 +24,8 @@ from safetensors import SafetensorError
 from fairpool.audit.known_rows import KnownRows
 from fairpool.compute.files import make_private_folder, write_atomically
 from fairpool.errors import DataError
-from fairpool.rounds.batches import Keys, Part, ids_of, keys_of, part_name
+from fairpool.rounds.party_batches import Part, part_name
+from fairpool.rounds.row_keys import Keys, ids_of, keys_of
 from fairpool.tables.arrays import FloatArray
 
 Arrays = Mapping[str, FloatArray]
@@ -33,6 +34,11 @@ Arrays = Mapping[str, FloatArray]
 SKETCH = "sketch"
 """What the file with the sketches of a part's rows ends with, instead of a model's digest."""
 
+NOISE = "noise-"
+"""What the file with the noise of a part in released files ends with, before a model's digest."""
+
+Pins = Mapping[float, FloatArray]
+"""The noise of a part as files have it, by its variance in squared units of the target."""
 
 Words = dict[str, Any]
 """Whatever can be JSON."""
@@ -144,6 +150,18 @@ class Kept:
         if not self._sums(part, SKETCH).exists():
             self.write_arrays(part, SKETCH, rows.to_arrays())
 
+    def pins(self, part: str, agreement: str) -> dict[float, FloatArray]:
+        """The noise of a part in files that were released with a model."""
+        arrays = self.arrays(part, _noise_of(agreement)) or {}
+        return {float.fromhex(eta): array for eta, array in arrays.items()}
+
+    def write_pins(self, part: str, agreement: str, pins: Pins) -> None:
+        """Keep the noise of a part in files, besides what is kept of it."""
+        known = self.pins(part, agreement)
+        if not pins.keys() <= known.keys():
+            arrays = {eta.hex(): array for eta, array in {**known, **pins}.items()}
+            self.write_arrays(part, _noise_of(agreement), arrays)
+
     def record(self, party: str) -> Record | None:
         """What is kept of a party's files; None: nothing, or it is not as it was written."""
         try:
@@ -191,8 +209,15 @@ class Kept:
         seal.update(content)
         return seal.digest()
 
+    def has_sums(self, part: str) -> bool:
+        """Whether anything is kept of a part but who its rows are."""
+        return any(path.suffix != ".rows" for path in self.folder.glob(f"{part}.*"))
+
     def erase_sums(self, part: str) -> bool:
-        """Forget all sums over the rows of a part, and their sketches; whether there were some."""
+        """Forget all sums over the rows of a part, and their sketches; whether there were some.
+
+        Those over the noise on their labels as well.
+        """
         found = [path for path in self.folder.glob(f"{part}.*") if path.suffix != ".rows"]
         for path in found:
             path.unlink()
@@ -212,6 +237,10 @@ class Kept:
             digest.update(f"{name} {arrays[name].shape}\n".encode())
             digest.update(np.array(arrays[name], order="C").tobytes())
         return digest.digest()
+
+
+def _noise_of(agreement: str) -> str:
+    return f"{NOISE}{agreement[:10]}"
 
 
 def _views(content: memoryview) -> dict[str, NDArray[Any]]:

@@ -29,7 +29,8 @@ from fairpool.consortium.sketching import SourceSketch
 from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import Source
 from fairpool.encoding import TableEncoding
-from fairpool.rounds.batches import Assignment, PartyBatches, as_before
+from fairpool.rounds.batches import as_before
+from fairpool.rounds.party_batches import Assignment, PartyBatches
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from fairpool.consortium.surveys import Survey
 from fairpool.encoding import TableEncoding
 from fairpool.errors import DataError
 from fairpool.keyed_noise.paths import Courses, Paths
-from fairpool.models import Classifier, Model, WeightModel
+from fairpool.models import Classifier, Model, WeightModel, WithinBounds
 from fairpool.models.weight_model import RowSums
 from fairpool.tables.arrays import FloatArray
 from fairpool.tables.delivery import Delivery
@@ -35,7 +35,7 @@ class _Task:
 
     encoding: TableEncoding
     delivery: Delivery
-    model: WeightModel | Classifier
+    model: WeightModel | Classifier | WithinBounds
     parts: int
     d: int
     threads: bool
@@ -107,7 +107,7 @@ def sum_parts(
     *,
     parts: int,
     encoding: TableEncoding,
-    model: WeightModel | Classifier,
+    model: WeightModel | Classifier | WithinBounds,
     workers: Workers,
 ) -> list[RowSums]:
     """Each part's sums over its rows; the same to the last bit for any workers.

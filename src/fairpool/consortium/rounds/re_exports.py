@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpool.audit.known_rows import KnownRows
-from fairpool.audit.re_exports import ReExport, find_re_export
+from fairpool.audit.re_exports import RULES, ReExport, find_re_export
 from fairpool.compute.workers import Progress
 from fairpool.consortium.configuration import PartySection
 from fairpool.consortium.learning import Learning
@@ -27,7 +27,7 @@ from fairpool.consortium.rounds.remembering import (
 from fairpool.consortium.sketching import MOST_SKETCHED
 from fairpool.consortium.surveys import scrambled
 from fairpool.notes import Note
-from fairpool.rounds.batches import places
+from fairpool.rounds.row_keys import places
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -267,9 +267,11 @@ def _was_exchanged(context: RoundContext, party: str) -> bool:
 def _in_words(findings: Sequence[tuple[str, ReExport]], name: str) -> str:
     """How most of the rows agree with those of earlier rounds."""
     _, largest = max(findings, key=lambda one: len(one[1].new))
-    if largest.by_id:
-        return "their ids are known, and their labels are the same but for rounding"
     alteration = largest.alteration
+    if largest.by_id:
+        if alteration.kind in RULES:
+            return f"their ids are known, and their labels are the earlier ones, {alteration.kind}"
+        return "their ids are known, and their labels are the same but for rounding"
     there = f'in the new rows of "{name}"'
     if alteration.kind in ("rounded", "jitter"):
         return "they agree up to rounding or jitter"

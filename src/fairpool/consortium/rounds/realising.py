@@ -1,7 +1,7 @@
-"""From rewards to models in a round: who holds what, how much noise, and which noise."""
+"""From rewards to models in a round: who holds what, and how much noise there is."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,22 +9,19 @@ import numpy as np
 from fairpool.compute.workers import Workers
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.rounds.context import RoundContext
-from fairpool.consortium.rounds.contributing import (
-    Contribution,
-    data_of,
-    fewest_new_rows,
-    rows_of_part,
-)
-from fairpool.consortium.rounds.part_sums import LabelPaths, sum_noise
+from fairpool.consortium.rounds.contribution import Contribution
+from fairpool.consortium.rounds.kept import Pins
+from fairpool.consortium.rounds.needed_rows import needed_rows
+from fairpool.consortium.rounds.part_data import data_of
+from fairpool.consortium.rounds.part_noise import PartNoise
 from fairpool.consortium.rounds.remains import Remains
 from fairpool.errors import DataError
-from fairpool.keyed_noise.paths import Paths
-from fairpool.models import Classifier, WeightModel
 from fairpool.notes import Note
 from fairpool.realisation import ModelReward
 from fairpool.realisation.reward_file import decode_reward, read_reward
+from fairpool.rounds.held import Unit
 from fairpool.rounds.history import PastRound
-from fairpool.rounds.release import Before, RoundReward, Unit, realise_round
+from fairpool.rounds.release import Before, RoundReward, realise_round
 from fairpool.tables.arrays import FloatArray
 from fairpool.values import InformationGain
 
@@ -40,6 +37,7 @@ class RoundRealiser:
         rho: What is asked for.
         workers: Who is told about it.
         results: What each party receives, once it is known.
+        pins: The noise of each part in new models, by its variance in squared units of the target.
         notes: What the operator should know.
     """
 
@@ -49,6 +47,7 @@ class RoundRealiser:
     rho: float | str
     workers: Workers
     results: tuple[RoundReward, ...] = ()
+    pins: Mapping[str, Pins] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
 
     def __call__(self, game: InformationGain, rewards: FloatArray) -> tuple[ModelReward, ...]:
@@ -59,25 +58,32 @@ class RoundRealiser:
         for one in self.contributions:
             files = self.context.history.files_with(one.id, settings.colluding)
             released[one.data.name] = files
+        source = PartNoise(
+            learning=self.learning,
+            context=self.context,
+            contributions=self.contributions,
+            workers=self.workers,
+        )
         self.results = realise_round(
             game,
             rewards,
             units=[*self._active_units(), *self._held_units()],
             before=[self._before(one) for one in self.contributions],
-            source=self,
+            source=source,
             covariance=settings.covariance,
             colluding=settings.colluding,
             released=released,
             public=self.learning.public,
             declared=preparation.encoding.made_up(),
         )
+        self.pins = source.pins
         return tuple(result.model for result in self.results)
 
     # What there is.
 
     def _active_units(self) -> list[Unit]:
         # Rows that are shared by agreement need not hide among others.
-        are_hidden = fewest_new_rows(self.learning) > 0
+        are_hidden = needed_rows(self.learning).fewest > 0
         units = []
         for one in self.contributions:
             batch_of = {}
@@ -85,7 +91,14 @@ class RoundRealiser:
                 for part in one.assignment.batches.batches[name].parts:
                     batch_of[part] = name if are_hidden else ""
             for part, data in one.parts.items():
-                unit = Unit(part=part, party=one.data.name, data=data, batch=batch_of[part])
+                unit = Unit(
+                    part=part,
+                    party=one.data.name,
+                    data=data,
+                    batch=batch_of[part],
+                    is_active=part not in one.assignment.spent_parts,
+                    stands=part in one.assignment.standing,
+                )
                 units.append(unit)
         return units
 
@@ -174,55 +187,25 @@ class RoundRealiser:
         concept = self.learning.preparation.configuration.valuation.contributions
         if (sent.rho, sent.contributions) != (self.rho, concept):
             return False
-        before = set()
+        participation = sent.of(contribution.id)
+        if participation is not None and self._most(contribution) > participation.most:
+            return False  # it wants to hold more than it did
+        before: set[str] = set()
+        told_before: set[str] = set()
         for participation in sent.parties:
             if participation.id != contribution.id:
-                before |= set(participation.batches)
-        now = set()
+                before |= {*participation.batches}
+                told_before |= participation.told
+        now: set[str] = set()
+        told_now: set[str] = set()
         for one in self.contributions:
             if one.id != contribution.id:
-                now |= set(one.assignment.batches.active)
-        return before == now
+                now |= one.assignment.batches.active
+                told_now |= one.assignment.batches.active - one.assignment.spent
+        # What could not be told then may be told now, where other terms were agreed on.
+        return before == now and told_now <= told_before
 
-    # Which noise.
-
-    def noise(self, wanted: Mapping[str, Sequence[float]]) -> dict[tuple[str, float], FloatArray]:
-        """The noise of each wanted part at each wanted variance, from the rows' own paths."""
-        drawn: dict[tuple[str, float], FloatArray] = {}
-        for one in self.contributions:
-            names = one.assignment.part_names
-            of_party = {}
-            for place, part in enumerate(names):
-                if wanted.get(part):
-                    of_party[place] = wanted[part]
-            if not of_party:
-                continue
-            for (place, eta), noise in self._noise_of(one, of_party).items():
-                drawn[names[place], eta] = noise
-        return drawn
-
-    def _noise_of(
-        self, contribution: Contribution, wanted: Mapping[int, Sequence[float]]
-    ) -> dict[tuple[int, float], FloatArray]:
-        encoding = self.learning.preparation.encoding
-        model = self.learning.built.model
-        paths = Paths(self.context.secret)
-        if "X" not in next(iter(contribution.arrays.values())):
-            assert isinstance(model, WeightModel | Classifier)  # other models need rows
-            return sum_noise(
-                contribution.survey,
-                contribution.identities,
-                contribution.groups,
-                wanted=wanted,
-                encoding=encoding,
-                model=model,
-                paths=paths,
-                workers=self.workers,
-            )
-        labels = LabelPaths(paths=paths, scale=encoding.target.noise_scale, model=model)
-        noise = {}
-        for place, etas in wanted.items():
-            rows = rows_of_part(contribution.identities, contribution.assignment, place)
-            for eta, z in labels.at(contribution.identities.ids[rows], etas):
-                noise[place, eta] = z.reshape(-1)
-        return noise
+    def _most(self, contribution: Contribution) -> float:
+        """The share of everything that a party wants to hold at most."""
+        sections = self.learning.preparation.configuration.parties
+        return next(one.share_wanted for one in sections if one.permanent_id == contribution.id)

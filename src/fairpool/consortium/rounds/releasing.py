@@ -5,20 +5,18 @@ files, the record of the release. Files and letters carry the hash of the run's 
 is killed in between is finished or undone by the next one (`settle`).
 """
 
-import hashlib
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from fairpool.compute.files import make_private_folder, sync_folder, write_atomically
-from fairpool.consortium.output import REWARD_FILE, folder_names, refuse_release, render
-from fairpool.consortium.rounds.agreement import Agreement, sections_of
+from fairpool.consortium.agreed_terms import refuse_other_terms
+from fairpool.consortium.configuration_file import read_configuration
+from fairpool.consortium.output import render
+from fairpool.consortium.party_files import Release, refuse_release
 from fairpool.consortium.rounds.context import (
     KEPT_FOLDER,
     LATEST_FILE,
@@ -31,13 +29,12 @@ from fairpool.consortium.rounds.context import (
     ROUNDS_FOLDER,
     SECRET_FILE,
     STATE_FOLDER,
-    RoundContext,
-    agreement_paths,
     home_of,
     open_context,
 )
-from fairpool.consortium.rounds.kept import Arrays
-from fairpool.consortium.rounds.known import Look, Seen, keep
+from fairpool.consortium.rounds.keeping import forget, keep_agreement, keep_parts, keep_records
+from fairpool.consortium.rounds.operator_key import operator_key
+from fairpool.consortium.rounds.recording import RUN, release_body, run_body
 from fairpool.consortium.scrutiny import Run
 from fairpool.consortium.writing import refuse_link, refuse_output, write
 from fairpool.errors import LedgerError
@@ -45,16 +42,13 @@ from fairpool.keyed_noise.secret import Secret
 from fairpool.ledger.ledger import Ledger
 from fairpool.ledger.lock import exclusive
 from fairpool.ledger.transaction import Recovery, begin, finish, recover
-from fairpool.rounds.history import Participation, history_of
+from fairpool.rounds.history import history_of
 
 OLD_RESULT = "result"
 """Where versions before 0.2 wrote what they gave."""
 
-RUN = "run"
-"""The kind of the record that letters and files carry the hash of."""
-
-FORGOTTEN = "forgotten"
-"""The kind of the record of sums that were erased after a time."""
+OLD_SEED = "seed.txt"
+"""The seed of the noise in that, of the first of these versions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,23 +76,44 @@ def one_at_a_time(configuration: Path) -> Iterator[None]:
         yield
 
 
-def refuse_place(configuration: Path) -> None:
+def refuse_place(configuration: Path, rho: float | str | None = None) -> None:
     """Refuse a folder that cannot be written to, before anything is computed.
 
     And what stands where the next round would be put: somebody else's, or of a ledger that is gone.
+    And terms that are not those of the plan.
+
+    Args:
+        configuration: The folder with collaboration.toml, or the file.
+        rho: Instead of the configuration's; None: that.
     """
     folder = home_of(configuration)
     context = open_context(configuration)
+    if context.plan is not None:
+        file = read_configuration(configuration)
+        refuse_other_terms(context.plan.plan, file.configuration, rho)
     refuse_link(folder / ROUNDS_FOLDER)
     refuse_output(folder / ROUNDS_FOLDER / f"{context.number:04d}")
-    old = folder / OLD_RESULT
-    if context.is_new and (old / "operator" / "result.json").is_file():
-        raise LedgerError(
-            f"{old}: the result of an earlier version, whose noise nobody can repeat: models of it"
-            " and new ones, held together, would tell more than either; if its models were never"
-            " handed out, remove it; if they were, move it elsewhere, and know that a party which"
-            " holds both can average the two noises"
+    if context.is_new:
+        _refuse_old_result(folder / OLD_RESULT)
+
+
+def _refuse_old_result(old: Path) -> None:
+    """Refuse to begin beside what an earlier version gave, until somebody has decided about it."""
+    operator = old / "operator"
+    if not (operator / "result.json").is_file() and not (operator / OLD_SEED).is_file():
+        return
+    seed = ""
+    if (operator / OLD_SEED).is_file():
+        seed = (
+            f"; {operator / OLD_SEED} is the seed of that noise, with which anybody takes it off:"
+            " remove it, in backups as well"
         )
+    raise LedgerError(
+        f"{old}: the result of an earlier version, whose noise is no row's own: models of it and"
+        " new ones, held together, would tell more than either; if its models were never handed"
+        " out, remove it; if they were, move it elsewhere, and know that a party which holds both"
+        f" can average the two noises{seed}"
+    )
 
 
 def finish_exchange(folder: Path) -> None:
@@ -148,6 +163,9 @@ def release(run: Run) -> Released:
     """
     context = run.preparation.context
     assert context is not None  # every run of a folder has one
+    if context.plan is not None:
+        preparation = run.preparation
+        refuse_other_terms(context.plan.plan, preparation.configuration, preparation.request.rho)
     refuse_release(run)
     folder = context.folder
     state = folder / STATE_FOLDER
@@ -160,41 +178,26 @@ def release(run: Run) -> Released:
             f"{folder / LEDGER_FILE}: something was released while this round was computed; run"
             " again"
         )
-    digest = _keep_agreement(run, context)
-    _keep_parts(run, context, digest)
-    _keep_records(run, context, digest)
+    digest = keep_agreement(run, context)
+    keep_parts(run, context, digest)
+    keep_records(run, context, digest)
     number = context.number
     place = f"{ROUNDS_FOLDER}/{number:04d}"
-    told = ledger.append(RUN, _run_body(run, number))
-    files = render(run, head=told.hash)
-    body = _release_body(run, files, place=place, agreement=digest) | {"head": told.hash}
+    told = ledger.append(RUN, run_body(run, number))
+    date = told.time.partition("T")[0]
+    rendered = render(run, Release(head=told.hash, date=date, key=operator_key(folder)))
+    files = rendered.files
+    body = release_body(run, files, place=place, agreement=digest) | {
+        "head": told.hash,
+        "statements": {one.statement.party: one.digest for one in rendered.statements},
+    }
     intent = begin(ledger, body)
     write(files, folder / place)
     sync_folder(folder / ROUNDS_FOLDER)
     finish(ledger, intent, body)
     _point_to(folder, number)
-    _forget(run, ledger)
+    forget(run, ledger)
     return Released(number=number, folder=folder / place, head=told.hash)
-
-
-def _forget(run: Run, ledger: Ledger) -> None:
-    """Erase sums over rows that have taken no part for as many rounds as was agreed."""
-    most = run.preparation.configuration.retention.rounds
-    context = run.preparation.context
-    if most is None or context is None:
-        return
-    history = history_of(ledger.records)
-    recent = set()
-    for past in history.rounds[-most:]:
-        for participation in past.parties:
-            for batch in participation.batches:
-                recent |= set(history.batches[batch].parts)
-    gone = [part for part in history.parts if part not in recent]
-    forgotten = [part for part in gone if context.kept.erase_sums(part)]
-    if forgotten:
-        rows = sum(history.parts[part].rows for part in forgotten)
-        summary = f"sums over {rows} row(s) that take no part any longer were erased, as agreed"
-        ledger.append(FORGOTTEN, {"parts": forgotten, "rows": rows, "summary": summary})
 
 
 def _point_to(folder: Path, number: int) -> None:
@@ -203,181 +206,3 @@ def _point_to(folder: Path, number: int) -> None:
     text = f"{ROUNDS_FOLDER}/{number:04d}\n".encode()
     if not path.is_file() or path.read_bytes() != text:
         write_atomically(path, text)
-
-
-def _keep_agreement(run: Run, context: RoundContext) -> str:
-    """Keep what all rounds share, if it is new; its digest."""
-    if context.agreement is not None:
-        return context.agreement_digest
-    agreement = Agreement(
-        encoding=run.preparation.encoding,
-        built=run.built,
-        sections=sections_of(run.preparation.configuration),
-    )
-    content, words = agreement.to_bytes()
-    digest = hashlib.sha256(content).hexdigest()
-    model_path, words_path = agreement_paths(context.folder, digest)
-    write_atomically(model_path, content)
-    write_atomically(words_path, words)
-    return digest
-
-
-def _keep_parts(run: Run, context: RoundContext, agreement: str) -> None:
-    """Keep who the rows are that take part, sums over them, and what they are recognised by."""
-    kept = context.kept
-    for contribution in run.contributions:
-        remembered = contribution.recognition.remembered
-        for place, (part, arrays) in enumerate(contribution.arrays.items()):
-            kept.write_keys(contribution.assignment.batches.parts[part])
-            if remembered is not None:
-                kept.write_sketches(part, remembered.of(contribution.groups == place))
-            known = kept.arrays(part, agreement)
-            # The same rows in another order have sums that are rounded in another way.
-            if known is None or not _are_equal(known, arrays):
-                kept.write_arrays(part, agreement, arrays)
-
-
-def _are_equal(known: Arrays, arrays: Arrays) -> bool:
-    return all(np.array_equal(known[name], arrays[name]) for name in arrays)
-
-
-def _keep_records(run: Run, context: RoundContext, agreement: str) -> None:
-    """Keep what was seen of every party's files, for the next round."""
-    preparation = run.preparation
-    look = Look(columns=preparation.columns, limits=preparation.configuration.limits)
-    seen = []
-    for contribution, sample in zip(run.contributions, run.samples, strict=True):
-        seen.append(
-            Seen(
-                party=contribution.id,
-                look=look,
-                survey=contribution.survey,
-                sampling=run.sampling,
-                sample=sample,
-                identities=contribution.identities,
-                assignment=contribution.assignment,
-                arrays=dict(contribution.arrays),
-            )
-        )
-    keep(seen, context.kept, agreement)
-
-
-def _run_body(run: Run, number: int) -> dict[str, Any]:
-    """What is recorded of a run before anything of it is written."""
-    result = run.collaboration
-    parties = [
-        {
-            "id": contribution.id,
-            "name": contribution.data.name,
-            "rows": len(contribution.data),
-            "inputs": _inputs(contribution),
-        }
-        for contribution in run.contributions
-    ]
-    return {
-        "round": number,
-        "rho": result.asked,
-        "total": result.game.total,
-        "terms": hashlib.sha256(run.preparation.text.encode()).hexdigest(),
-        "parties": parties,
-        "summary": f"round {number} of {result.game.n} parties was computed",
-    }
-
-
-def _inputs(contribution: Any) -> list[str]:
-    """The SHA-256 of a party's files, in order."""
-    contents = contribution.survey.contents
-    return [contents[file].sha256 for file in contribution.survey.source.files]
-
-
-def _release_body(
-    run: Run, files: dict[str, bytes], *, place: str, agreement: str
-) -> dict[str, Any]:
-    """What is recorded of a release."""
-    context = run.preparation.context
-    assert context is not None
-    result = run.collaboration
-    hashes = {path: hashlib.sha256(content).hexdigest() for path, content in files.items()}
-    parts = {}
-    batches = {}
-    for contribution in run.contributions:
-        for name in contribution.assignment.batches.active:
-            batch = contribution.assignment.batches.batches[name]
-            batches[name] = {"party": contribution.id, "parts": list(batch.parts)}
-        for name in contribution.assignment.part_names:
-            part = contribution.assignment.batches.parts[name]
-            parts[name] = {
-                "party": contribution.id,
-                "parent": part.parent,
-                "rows": len(part),
-                "key": context.secret.fingerprint,
-            }
-    participations = _participations(run, hashes, place)
-    sent = sum(one.file is not None for one in participations)
-    return {
-        "round": context.number,
-        "folder": place,
-        "files": hashes,
-        "rho": result.asked,
-        "rho_used": result.rho,
-        "contributions": result.contributions.concept.name,
-        "total": result.game.total,
-        "kept": None if result.kept is None else result.kept.tolist(),
-        "terms": hashlib.sha256(run.preparation.text.encode()).hexdigest(),
-        "agreement": agreement,
-        "parties": [one.to_dict() for one in participations],
-        "parts": parts,
-        "batches": batches,
-        "second_looks": _second_looks(run),
-        "summary": f"round {context.number}: {sent} new model(s) for {result.game.n} parties",
-    }
-
-
-def _second_looks(run: Run) -> dict[str, int]:
-    """By party, how many rows of earlier rounds come again with new noise, as was booked."""
-    booked = {}
-    for contribution in run.contributions:
-        if contribution.recognition.second_looks:
-            booked[contribution.id] = contribution.recognition.second_looks
-    return booked
-
-
-def _participations(run: Run, hashes: dict[str, str], place: str) -> list[Participation]:
-    """Who took part, what it was sent, and what it holds."""
-    result = run.collaboration
-    scale = run.preparation.encoding.target.noise_scale
-    folders = folder_names(result.game.names)
-    participations = []
-    for i, contribution in enumerate(run.contributions):
-        path = f"parties/{folders[i]}/{REWARD_FILE}"
-        file = hashes.get(path)
-        model = result.models[i]
-        holds = model.value
-        etas: dict[str, float] = {}
-        if run.collaboration.received:
-            holds = run.collaboration.received[i].holds
-            for part, of_part in run.collaboration.received[i].etas.items():
-                if of_part < float("inf"):
-                    etas[part] = of_part * scale**2
-        eta: float | None = None
-        if file is not None and model.eta < float("inf"):
-            eta = model.eta * scale**2
-        participations.append(
-            Participation(
-                id=contribution.id,
-                name=contribution.data.name,
-                rows=len(contribution.data),
-                waiting=contribution.assignment.waiting,
-                batches=tuple(sorted(contribution.assignment.batches.active)),
-                identity=contribution.identities.columns,
-                inputs=tuple(_inputs(contribution)),
-                value=float(result.game.alone[i]),
-                reward=float(result.rewards[i]),
-                holds=holds,
-                eta=eta,
-                file=file,
-                path=None if file is None else f"{place}/{path}",
-                etas=etas,
-            )
-        )
-    return participations

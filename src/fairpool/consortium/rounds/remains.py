@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpool.consortium.rounds.context import RoundContext
-from fairpool.consortium.rounds.contributing import Contribution
+from fairpool.consortium.rounds.contribution import Contribution
 from fairpool.consortium.rounds.kept import Arrays
 from fairpool.linear_algebra.spectrum import spectrum
-from fairpool.rounds.batches import Keys, places
+from fairpool.rounds.row_keys import Keys, places
 from fairpool.tables.arrays import FloatArray
 
 LOST = 1e-12
@@ -41,6 +41,8 @@ class Remains:
         arrays = self._arrays(part)
         if arrays is None:
             return None
+        if part in self._sums:
+            return Left(arrays=arrays, rows=self._sums[part])
         keys = self._keys(part)
         children = [name for name, parent in self._parents().items() if parent == part]
         if "X" in arrays:
@@ -59,6 +61,12 @@ class Remains:
         if not of_children:
             return Left(arrays=arrays, rows=rows_left)
         return Left(arrays=remainder(arrays, of_children, rows_left), rows=rows_left)
+
+    @property
+    def _sums(self) -> dict[str, int]:
+        """Parts that came as sums, of which nothing returns elsewhere, and their rows."""
+        records = self.context.history.parts
+        return {name: record.rows for name, record in records.items() if record.contribution}
 
     def _parents(self) -> dict[str, str | None]:
         parents = self.context.history.parents

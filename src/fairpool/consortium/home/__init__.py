@@ -1,0 +1,1 @@
+"""A party's own machine: its table becomes a contribution, and nothing else leaves."""

@@ -1,0 +1,1 @@
+"""What operator and parties send each other, all signed: plans, contributions, receipts."""

@@ -1,0 +1,1 @@
+"""The database: what is kept of people, collaborations, rounds and jobs."""

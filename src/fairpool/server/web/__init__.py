@@ -1,0 +1,1 @@
+"""The service's front: an API and pages, thin over `consortia` and `people`."""

@@ -1,0 +1,87 @@
+"""What happened, in words for people: one sentence for every kind of event."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from fairpool.server.store.tables import Event, Party, Person
+from fairpool.server.web.pages.views import EventLine
+
+SERVICE = "the service"
+
+WORDS = {
+    "collaboration-created": "made the collaboration",
+    "draft-changed": "changed the draft",
+    "invited": "made an invitation{for_party}",
+    "invitation-revoked": "took an invitation back{for_party}",
+    "joined": "joined{for_party}",
+    "left": "left{for_party}",
+    "removed": "removed a person{of_party}",
+    "party-left": "noted that {party} has left",
+    "terms-proposed": "proposed terms, version {version}",
+    "terms-accepted": "accepted the terms, version {version}{for_party}",
+    "file-received": "sent a file{for_party}",
+    "file-checked": "looked at a file{of_party}",
+    "submitted": "submitted data{for_party}",
+    "withdrawn": "withdrew a file{for_party}",
+    "round-opened": "opened round {round}",
+    "round-closed": "closed round {round}",
+    "round-reopened": "opened round {round} again",
+    "preview-asked": "had round {round} computed",
+    "cancel-asked": "had the computation stopped",
+    "previewed": "got a preview of round {round}",
+    "preview-cancelled": "stopped the computation of round {round}",
+    "preview-failed": "could not compute round {round}",
+    "release-asked": "decided to release round {round}",
+    "release-cancelled": "stopped the release of round {round}",
+    "release-failed": "could not release round {round}",
+    "released": "released round {round}",
+    "audit-signed": "signed what an audit of round {round} found",
+}
+"""Each follows the name of who did it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventNames:
+    """Who and which party the identities in events are."""
+
+    people: Mapping[str, str]
+    parties: Mapping[str, str]
+
+
+def names_for(session: Session, events: list[Event]) -> EventNames:
+    """The names that some events need."""
+    people = {event.person_id for event in events}
+    parties = {event.party_id for event in events}
+    return EventNames(
+        people={
+            one.id: one.name for one in session.scalars(select(Person).where(Person.id.in_(people)))
+        },
+        parties={
+            one.id: one.name for one in session.scalars(select(Party).where(Party.id.in_(parties)))
+        },
+    )
+
+
+def lines_of(session: Session, events: list[Event]) -> tuple[EventLine, ...]:
+    """Events for a page, the newest first."""
+    names = names_for(session, events)
+    return tuple(line_of(event, names) for event in reversed(events))
+
+
+def line_of(event: Event, names: EventNames) -> EventLine:
+    """An event for a page."""
+    party = names.parties.get(event.party_id or "", "")
+    known = {
+        "party": party or "a party",
+        "for_party": f" for {party}" if party else "",
+        "of_party": f" of {party}" if party else "",
+        "round": "",
+        "version": "",
+    }
+    words = WORDS.get(event.action, event.action.replace("-", " "))
+    detail = {name: value for name, value in event.detail.items() if name in known}
+    who = SERVICE if event.person_id is None else names.people.get(event.person_id, "somebody")
+    return EventLine(time=event.time, who=who, text=words.format_map(known | detail))

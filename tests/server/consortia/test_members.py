@@ -1,0 +1,110 @@
+import pytest
+
+from fairpool.server.consortia import events, members
+from fairpool.server.consortia.who import require
+from fairpool.server.refused import NotFoundError, RefusedError
+from fairpool.server.store.database import Database
+from fairpool.server.store.tables import Membership, Person, Role
+from tests.server.consortium import Consortium, add_consortium, add_person
+
+
+def _names(database: Database, clinics: Consortium, person: Person) -> set[str]:
+    with database.reading() as session:
+        who = require(session, person, clinics.collaboration.id)
+        return {member.name for member in members.seen_by(session, who)}
+
+
+def _part(database: Database, clinics: Consortium, person: Person) -> str:
+    with database.reading() as session:
+        return require(session, person, clinics.collaboration.id).membership.id
+
+
+def test_a_party_sees_its_own_people_and_those_without_a_party(database: Database) -> None:
+    clinics = add_consortium(database)
+    add_consortium(database, "other-")
+    everybody = {"operator", "north", "south", "auditor"}
+    assert _names(database, clinics, clinics.operator) == everybody
+    assert _names(database, clinics, clinics.of_north) == everybody - {"south"}
+    assert _names(database, clinics, clinics.auditor) == {"operator", "auditor"}
+
+
+def test_an_operator_removes_and_everybody_may_leave(database: Database) -> None:
+    clinics = add_consortium(database)
+    for who_does, whose in (
+        (clinics.operator, clinics.of_north),
+        (clinics.of_south, clinics.of_south),
+        (clinics.auditor, clinics.auditor),
+    ):
+        part = _part(database, clinics, whose)
+        with database.transaction() as session:
+            who = require(session, who_does, clinics.collaboration.id, alone=True)
+            members.remove(session, who, part)
+        with database.reading() as session, pytest.raises(NotFoundError, match="no such"):
+            require(session, whose, clinics.collaboration.id)
+    with database.reading() as session:
+        log = events.of(session, clinics.collaboration)
+    assert [(event.action, event.person_id, event.party_id) for event in log] == [
+        ("removed", clinics.operator.id, clinics.north.id),
+        ("left", clinics.of_south.id, clinics.south.id),
+        ("left", clinics.auditor.id, None),
+    ]
+
+
+def test_nobody_else_removes_anybody(database: Database) -> None:
+    clinics = add_consortium(database)
+    others = add_consortium(database, "other-")
+    part = _part(database, clinics, clinics.of_south)
+    with database.transaction() as session:
+        for person, collaboration in (
+            (clinics.of_north, clinics.collaboration),
+            (clinics.auditor, clinics.collaboration),
+            (others.operator, others.collaboration),
+        ):
+            who = require(session, person, collaboration.id)
+            for wanted in (part, "nothing"):
+                with pytest.raises(NotFoundError, match="no such"):
+                    members.remove(session, who, wanted)
+        assert session.query(Membership).count() == 8
+
+
+def test_the_last_operator_stays(database: Database) -> None:
+    clinics = add_consortium(database)
+    part = _part(database, clinics, clinics.operator)
+    with database.transaction() as session:
+        who = require(session, clinics.operator, clinics.collaboration.id, alone=True)
+        with pytest.raises(RefusedError, match="clinics: it has no other operator"):
+            members.remove(session, who, part)
+        with pytest.raises(RefusedError, match="no other operator"):
+            members.leave_service(session, clinics.operator)
+    second = add_person(database, "second")
+    with database.transaction() as session:
+        session.add(
+            Membership(
+                collaboration_id=clinics.collaboration.id, person_id=second.id, role=Role.OPERATOR
+            )
+        )
+    with database.transaction() as session:
+        who = require(session, clinics.operator, clinics.collaboration.id, alone=True)
+        members.remove(session, who, part)
+
+
+def test_who_leaves_the_service_leaves_everything(database: Database) -> None:
+    clinics = add_consortium(database)
+    others = add_consortium(database, "other-")
+    with database.transaction() as session:
+        session.add(
+            Membership(
+                collaboration_id=others.collaboration.id,
+                person_id=clinics.of_north.id,
+                role=Role.AUDITOR,
+            )
+        )
+    with database.transaction() as session:
+        members.leave_service(session, clinics.of_north)
+    with database.reading() as session:
+        assert session.query(Membership).filter_by(person_id=clinics.of_north.id).all() == []
+        for collaboration in (clinics.collaboration, others.collaboration):
+            assert [event.action for event in events.of(session, collaboration)] == ["left"]
+        person = session.get_one(Person, clinics.of_north.id)
+    assert (person.name, person.password, person.may_create) == ("north", "", False)
+    assert "@" not in person.email
