@@ -96,6 +96,19 @@ def _play(world: World, app: FastAPI, examples: int) -> None:
     answer()
 
 
+def test_every_refusal_of_the_api_is_said_to_be_json(played: tuple[World, FastAPI]) -> None:
+    paths = played[1].openapi()["paths"]
+    kinds = {
+        (path, status): [*answer["content"]]
+        for path, operations in paths.items()
+        for operation in operations.values()
+        for status, answer in operation["responses"].items()
+        if path.startswith("/api/") and int(status) >= 400
+    }
+    assert len(kinds) > 300
+    assert {key: kind for key, kind in kinds.items() if kind != ["application/json"]} == {}
+
+
 def test_three_hundred_requests_of_any_kind(played: tuple[World, FastAPI]) -> None:
     _play(*played, examples=300)
 

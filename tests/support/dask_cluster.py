@@ -1,5 +1,6 @@
 """A real Dask scheduler and real worker processes, on loopback."""
 
+import gc
 import json
 import subprocess
 import sys
@@ -56,6 +57,7 @@ def cluster(folder, workers=2):
         yield found
     finally:
         found.stop()
+        _collect()
 
 
 @contextmanager
@@ -67,6 +69,15 @@ def connected(address, workers=2):
         yield client
     finally:
         client.close(timeout=2)
+        _collect()
+
+
+def _collect():
+    """Have the sockets collected that Dask leaves open, here and not in some test after this one.
+
+    Their tests ignore the warnings of that; others take them for their own.
+    """
+    gc.collect()
 
 
 def _address_in(file, scheduler):

@@ -67,6 +67,10 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
+A_DOCUMENT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
+"""What the API's document says of an endpoint that answers with a page of its own."""
+
+
 class InOneThread(APIRoute):
     """An endpoint whose `Transaction` is kept in the thread that it runs in, as soon as it ends.
 

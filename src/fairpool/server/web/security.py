@@ -7,7 +7,7 @@ script, to show it in no other site's frame, and to keep no copy.
 
 from urllib.parse import quote, urlsplit
 
-from fastapi.responses import HTMLResponse
+from fastapi.responses import Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -46,11 +46,15 @@ ALWAYS = {
 """What every answer has, unless it says something else itself."""
 
 
-class DocumentResponse(HTMLResponse):
-    """A report or a letter, shown in a page's `<iframe sandbox="allow-scripts">`."""
+class DocumentResponse(Response):
+    """A report or a letter, shown in a page's `<iframe sandbox="allow-scripts">`.
 
-    def __init__(self, content: str | bytes) -> None:
-        super().__init__(content, headers={"Content-Security-Policy": DOCUMENT_POLICY})
+    The class names no media type, or the API's document would have its refusals in HTML, too.
+    """
+
+    def __init__(self, content: str | bytes, status_code: int = 200) -> None:
+        headers = {"Content-Security-Policy": DOCUMENT_POLICY}
+        super().__init__(content, status_code, headers, media_type="text/html")
 
 
 class Guard:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from fastapi import status
-from fastapi.responses import HTMLResponse, StreamingResponse
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from fairpool.server.consortia import rounds
@@ -16,7 +16,7 @@ from fairpool.server.consortia.who import require
 from fairpool.server.refused import RefusedError
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import Job, JobState, Person, Role
-from fairpool.server.web.routing import api_router
+from fairpool.server.web.routing import A_DOCUMENT, api_router
 from fairpool.server.web.security import DocumentResponse
 from fairpool.server.web.signed_in import (
     CurrentDatabase,
@@ -115,7 +115,7 @@ def show_result(
     return preview_result(session, who, job_id)
 
 
-@router.get(f"{JOB}/report", response_class=HTMLResponse)
+@router.get(f"{JOB}/report", response_class=DocumentResponse, responses=A_DOCUMENT)
 def show_report(
     collaboration_id: str,
     job_id: str,

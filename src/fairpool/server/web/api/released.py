@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from fastapi.responses import FileResponse, HTMLResponse, Response
+from fastapi.responses import FileResponse, Response
 
 from fairpool.server.consortia import released
 from fairpool.server.consortia.who import require
 from fairpool.server.refused import NotFoundError
 from fairpool.server.store.tables import Role
 from fairpool.server.web.api.numbers import number_of
-from fairpool.server.web.routing import api_router
+from fairpool.server.web.routing import A_DOCUMENT, api_router
 from fairpool.server.web.security import DocumentResponse, download_headers
 from fairpool.server.web.signed_in import CurrentPerson, CurrentSettings, Reading
 
@@ -18,7 +18,7 @@ router = api_router()
 ROUND = "/collaborations/{collaboration_id}/rounds/{number}"
 
 
-@router.get(f"{ROUND}/letter", response_class=HTMLResponse)
+@router.get(f"{ROUND}/letter", response_class=DocumentResponse, responses=A_DOCUMENT)
 def show_letter(
     collaboration_id: str,
     number: str,
@@ -88,7 +88,7 @@ def save_statement(
     return Response(statement, media_type="application/json", headers=headers)
 
 
-@router.get(f"{ROUND}/report", response_class=HTMLResponse)
+@router.get(f"{ROUND}/report", response_class=DocumentResponse, responses=A_DOCUMENT)
 def show_report(
     collaboration_id: str,
     number: str,
