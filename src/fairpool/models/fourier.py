@@ -18,7 +18,7 @@ same for everybody. For RBF kernels of 100 frequencies, the root mean square err
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaincinv, ndtri
@@ -26,22 +26,14 @@ from sklearn.gaussian_process import kernels as sk
 
 from fairpool.errors import DataError, KernelError, shown
 from fairpool.models import kernels
-from fairpool.models.hyperparameters import (
-    NOISE_BOUNDS,
-    Learned,
-    maximise_likelihood,
-    maximise_likelihood_of_sets,
-)
+from fairpool.models.kernel_model import KernelModel, Likelihoods
 from fairpool.models.likelihoods import weight_likelihood, weight_likelihood_of_sets
 from fairpool.models.weight_model import WeightModel
 from fairpool.parties import FeatureBounds
 from fairpool.tables.arrays import (
     FloatArray,
     as_count,
-    as_matrix,
     as_numeric,
-    as_one_set_of_labels,
-    positive,
     read_only,
 )
 from fairpool.tables.made_up import evenly_spread
@@ -239,7 +231,7 @@ def _likelihood_of_sets(
 
 
 @dataclass(frozen=True, eq=False)
-class FourierGaussianProcess(WeightModel):
+class FourierGaussianProcess(KernelModel, WeightModel):
     """A Gaussian process whose kernel is replaced by a sum over a few of its frequencies.
 
     Args:
@@ -248,13 +240,10 @@ class FourierGaussianProcess(WeightModel):
         frequencies: At length scale 1 [s, D, p], from `fairpool.fourier_frequencies`.
     """
 
-    kernel: Any
-    noise_variance: float
     frequencies: FloatArray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kernel", kernels.checked(self.kernel))
-        object.__setattr__(self, "noise_variance", positive(self.noise_variance, "noise_variance"))
+        super().__post_init__()
         frequencies = read_only(as_numeric(self.frequencies, "frequencies"))
         slots = sum(len(term.shapes) for term in spectral_terms(self.kernel))
         fits = frequencies.ndim == 3 and len(frequencies) == slots and frequencies.shape[1]
@@ -284,57 +273,10 @@ class FourierGaussianProcess(WeightModel):
         """The same with another kernel, factor times this one."""
         return replace(self, kernel=kernels.scaled(self.kernel, factor))
 
-    def learn(
-        self,
-        X: Any,
-        y: Any,
-        rng: np.random.Generator | int | None = None,
-        *,
-        restarts: int = 0,
-        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
-    ) -> Learned:
-        """Kernel parameters and noise variance of the largest likelihood found.
-
-        The frequencies stay, but for the length scales that they are divided by.
-        """
-        X, _ = as_matrix(X, "hyperparameter data")
-        fit = maximise_likelihood(
+    def _likelihoods(self, rows: int) -> Likelihoods:
+        weights = 2 * len(spectral_terms(self.kernel)) * int(self.frequencies.shape[1])
+        return Likelihoods(
             partial(_likelihood, frequencies=self.frequencies),
-            kernel=self.kernel,
-            noise=self.noise_variance,
-            X=X,
-            y=as_one_set_of_labels(y, len(X)),
-            rng=rng,
-            restarts=restarts,
-            noise_bounds=noise_bounds,
-            entries=len(X) * self._weights,
-        )
-        return Learned(
-            replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes
-        )
-
-    def learn_prior(
-        self,
-        X: FloatArray,
-        Y: FloatArray,
-        noise: FloatArray,
-        *,
-        rng: np.random.Generator | int | None = None,
-        restarts: int = 0,
-    ) -> Learned:
-        """The kernel of the largest likelihood of several sets of labels, whose noise is known."""
-        fit = maximise_likelihood_of_sets(
             partial(_likelihood_of_sets, frequencies=self.frequencies),
-            kernel=self.kernel,
-            X=X,
-            Y=Y,
-            noise=noise,
-            rng=rng,
-            restarts=restarts,
-            entries=len(X) * self._weights,
+            entries=rows * weights,
         )
-        return Learned(replace(self, kernel=fit.kernel), fit.notes)
-
-    @property
-    def _weights(self) -> int:
-        return 2 * len(spectral_terms(self.kernel)) * int(self.frequencies.shape[1])

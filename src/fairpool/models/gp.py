@@ -13,14 +13,8 @@ from fairpool.linear_algebra.cholesky import lower_factor
 from fairpool.linear_algebra.log_determinant import half_log_determinant_by_factor
 from fairpool.linear_algebra.solving import solve_factorised
 from fairpool.models import kernels
-from fairpool.models.hyperparameters import (
-    NOISE_BOUNDS,
-    Learned,
-    maximise_likelihood,
-    maximise_likelihood_of_sets,
-)
+from fairpool.models.kernel_model import KernelModel, Likelihoods
 from fairpool.models.likelihoods import gp_likelihood, gp_likelihood_of_sets
-from fairpool.models.model import Model
 from fairpool.models.posteriors import KernelPosterior
 from fairpool.parties import Pool
 from fairpool.tables.arrays import (
@@ -29,7 +23,6 @@ from fairpool.tables.arrays import (
     as_matrix,
     as_noise,
     as_one_set_of_labels,
-    positive,
 )
 
 MOST_FACTOR_BYTES = 1 << 30
@@ -43,7 +36,7 @@ REMEDY = "use a sparse one (SparseGaussianProcess), or fewer rows"
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianProcess(Model):
+class GaussianProcess(KernelModel):
     """A Gaussian process with zero prior mean; standardise the labels first.
 
     Paper: Sec. 5, App. E.5.
@@ -54,13 +47,6 @@ class GaussianProcess(Model):
             determination (ARD).
         noise_variance: Variance of the labels' noise.
     """
-
-    kernel: Any
-    noise_variance: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kernel", kernels.checked(self.kernel))
-        object.__setattr__(self, "noise_variance", positive(self.noise_variance, "noise_variance"))
 
     def covariance(self, X: FloatArray, Z: FloatArray | None = None) -> FloatArray:
         """K_XZ [m, q], or K_XX when Z is not given."""
@@ -113,56 +99,8 @@ class GaussianProcess(Model):
         log_det = 2 * half_log_determinant_by_factor(L) - 2 * np.log(scale).sum()
         return float(-0.5 * (scale * y @ w + log_det + len(y) * np.log(2 * np.pi)))
 
-    def learn(
-        self,
-        X: Any,
-        y: Any,
-        rng: np.random.Generator | int | None = None,
-        *,
-        restarts: int = 0,
-        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
-    ) -> Learned:
-        """Kernel parameters and noise variance of the largest likelihood found.
-
-        The search starts at this model's own values, and again at `restarts` random ones.
-        """
-        X, _ = as_matrix(X, "hyperparameter data")
-        fit = maximise_likelihood(
-            gp_likelihood,
-            kernel=self.kernel,
-            noise=self.noise_variance,
-            X=X,
-            y=as_one_set_of_labels(y, len(X)),
-            rng=rng,
-            restarts=restarts,
-            noise_bounds=noise_bounds,
-            entries=len(X) ** 2,
-        )
-        return Learned(
-            replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes
-        )
-
-    def learn_prior(
-        self,
-        X: FloatArray,
-        Y: FloatArray,
-        noise: FloatArray,
-        *,
-        rng: np.random.Generator | int | None = None,
-        restarts: int = 0,
-    ) -> Learned:
-        """The kernel of the largest likelihood of several sets of labels, whose noise is known."""
-        fit = maximise_likelihood_of_sets(
-            gp_likelihood_of_sets,
-            kernel=self.kernel,
-            X=X,
-            Y=Y,
-            noise=noise,
-            rng=rng,
-            restarts=restarts,
-            entries=len(X) ** 2,
-        )
-        return Learned(replace(self, kernel=fit.kernel), fit.notes)
+    def _likelihoods(self, rows: int) -> Likelihoods:
+        return Likelihoods(gp_likelihood, gp_likelihood_of_sets, entries=rows**2)
 
     def factor(self, X: FloatArray, scale: FloatArray) -> FloatArray:
         """L [m, m] with L L^T = I + S K_XX S.

@@ -5,7 +5,6 @@ The approximation is the deterministic training conditional (DTC).
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
@@ -15,12 +14,7 @@ from fairpool.linear_algebra.inverse import inverse
 from fairpool.linear_algebra.rounding import EPS, SEVERAL
 from fairpool.linear_algebra.solving import solve_lower
 from fairpool.models import kernels
-from fairpool.models.hyperparameters import (
-    NOISE_BOUNDS,
-    Learned,
-    maximise_likelihood,
-    maximise_likelihood_of_sets,
-)
+from fairpool.models.kernel_model import KernelModel, Likelihoods
 from fairpool.models.likelihoods import (
     dtc_likelihood,
     dtc_likelihood_of_sets,
@@ -28,11 +22,11 @@ from fairpool.models.likelihoods import (
 )
 from fairpool.models.weight_model import WeightModel
 from fairpool.parties import FeatureBounds
-from fairpool.tables.arrays import FloatArray, as_matrix, as_one_set_of_labels, positive
+from fairpool.tables.arrays import FloatArray, as_matrix
 
 
 @dataclass(frozen=True, eq=False)
-class SparseGaussianProcess(WeightModel):
+class SparseGaussianProcess(KernelModel, WeightModel):
     """DTC: the prior covariance K_XX is replaced by Q = K_XU M^-1 K_UX.
 
     M is K_UU + 1e-12 diag(K_UU).
@@ -53,13 +47,10 @@ class SparseGaussianProcess(WeightModel):
         inducing_points: U [d, p]; see `fairpool.inducing_points` to choose them.
     """
 
-    kernel: Any
-    noise_variance: float
     inducing_points: FloatArray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kernel", kernels.checked(self.kernel))
-        object.__setattr__(self, "noise_variance", positive(self.noise_variance, "noise_variance"))
+        super().__post_init__()
         U, _ = as_matrix(self.inducing_points, "inducing points")
         if not len(U):
             raise DataError("there are no inducing points; give at least one")
@@ -129,59 +120,13 @@ class SparseGaussianProcess(WeightModel):
         """k_** - k_*U M^-1 k_U*: what the inducing points leave open at X [m]."""
         return np.asarray(np.maximum(self.kernel.diag(X) - np.einsum("ij,ij->i", A, A), 0.0))
 
-    def learn(
-        self,
-        X: Any,
-        y: Any,
-        rng: np.random.Generator | int | None = None,
-        *,
-        restarts: int = 0,
-        noise_bounds: tuple[float, float] = NOISE_BOUNDS,
-    ) -> Learned:
-        """Kernel parameters and noise variance of the largest DTC likelihood found.
-
-        The inducing points stay where they are. The search starts at this model's own values, and
-        again at `restarts` random ones.
-        """
-        X, _ = as_matrix(X, "hyperparameter data")
+    def _likelihoods(self, rows: int) -> Likelihoods:
         U = self.inducing_points
-        fit = maximise_likelihood(
+        return Likelihoods(
             partial(dtc_likelihood, U=U),
-            kernel=self.kernel,
-            noise=self.noise_variance,
-            X=X,
-            y=as_one_set_of_labels(y, len(X)),
-            rng=rng,
-            restarts=restarts,
-            noise_bounds=noise_bounds,
-            entries=len(X) * len(U),
-        )
-        return Learned(
-            replace(self, kernel=fit.kernel, noise_variance=fit.noise_variance), fit.notes
-        )
-
-    def learn_prior(
-        self,
-        X: FloatArray,
-        Y: FloatArray,
-        noise: FloatArray,
-        *,
-        rng: np.random.Generator | int | None = None,
-        restarts: int = 0,
-    ) -> Learned:
-        """The kernel of the largest likelihood of several sets of labels, whose noise is known."""
-        U = self.inducing_points
-        fit = maximise_likelihood_of_sets(
             partial(dtc_likelihood_of_sets, U=U),
-            kernel=self.kernel,
-            X=X,
-            Y=Y,
-            noise=noise,
-            rng=rng,
-            restarts=restarts,
-            entries=len(X) * len(U),
+            entries=rows * len(U),
         )
-        return Learned(replace(self, kernel=fit.kernel), fit.notes)
 
     def with_prior_scaled(self, factor: float) -> "SparseGaussianProcess":
         """The same with another kernel, factor times this one."""
