@@ -6,21 +6,24 @@ operator's eyes alone. It is made once: with another secret every row would draw
 
 import hmac
 import os
-import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairpool.compute.private_files import private_content, write_new
+from fairpool.compute.key_files import LENGTH, KeyFile
 from fairpool.errors import SecretError
-
-LENGTH = 32
-"""Bytes of a secret, and of every key that is derived from it."""
 
 FORMAT = "fairpool-secret-1"
 """How its file begins."""
 
-_LINE = re.compile(FORMAT.encode() + rb" ([0-9a-f]{64})\r?\n?")
+_FILE = KeyFile(
+    form=FORMAT,
+    what="secret",
+    why_kept=(
+        "a secret is never overwritten, since every row would draw new noise; read it, or give"
+        " another path"
+    ),
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,33 +53,14 @@ class Secret:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Secret":
         """The secret in a file that nobody but its owner can read."""
-        found = _LINE.fullmatch(private_content(Path(path), "the secret"))
-        if found is None:
-            raise SecretError(
-                f'{path}: holds no secret of fairpool, which is one line: "{FORMAT}", a blank'
-                f" and {2 * LENGTH} digits (0-9, a-f); restore it from your copy"
-            )
-        return cls(bytes.fromhex(found[1].decode()))
+        return cls(_FILE.read(Path(path)))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it to a new file, for this user alone: there as a whole or not at all.
 
         What is there already stays as it is, and is an error.
         """
-        path = Path(path)
-        line = f"{FORMAT} {self.material.hex()}\n".encode()
-        try:
-            write_new(path, line)
-        except FileExistsError:
-            raise SecretError(
-                f"{path}: is there already, and a secret is never overwritten, since every row"
-                " would draw new noise; read it, or give another path"
-            ) from None
-        except OSError as error:
-            raise SecretError(
-                f"{path}: the secret cannot be written ({error.strerror or error});"
-                " give a path in a folder that you can write to"
-            ) from None
+        _FILE.write(Path(path), self.material)
 
     def subkey(self, purpose: str, *parts: bytes) -> bytes:
         """A key of 32 bytes for one purpose: HMAC-SHA256, which is a pseudorandom function.

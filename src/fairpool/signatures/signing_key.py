@@ -14,11 +14,8 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from fairpool.compute.private_files import private_content, write_new
+from fairpool.compute.key_files import LENGTH, KeyFile
 from fairpool.errors import SecretError, SignatureError, shown
-
-LENGTH = 32
-"""Bytes of either half."""
 
 FORMAT = "fairpool-signing-key-1"
 """How the file of a private half begins."""
@@ -29,7 +26,14 @@ SCHEME = "ed25519"
 FINGERPRINT_BYTES = 16
 """So much of a hash that nobody finds a second key with the same one."""
 
-_LINE = re.compile(FORMAT.encode() + rb" ([0-9a-f]{64})\r?\n?")
+_FILE = KeyFile(
+    form=FORMAT,
+    what="signing key",
+    why_kept=(
+        "a key is never overwritten, since everybody who knows the old one would take the new one"
+        " for somebody else's; use it, or give another path"
+    ),
+)
 _TEXT = re.compile(SCHEME + r":([0-9a-f]{64})")
 
 
@@ -99,31 +103,11 @@ class SigningKey:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "SigningKey":
         """The key in a file that nobody but its owner can read."""
-        found = _LINE.fullmatch(private_content(Path(path), "the signing key"))
-        if found is None:
-            raise SecretError(
-                f'{path}: holds no signing key of fairpool, which is one line: "{FORMAT}", a blank'
-                f" and {2 * LENGTH} digits (0-9, a-f); restore it from your copy"
-            )
-        return cls(bytes.fromhex(found[1].decode()))
+        return cls(_FILE.read(Path(path)))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it to a new file, for this user alone; what is there already is an error."""
-        path = Path(path)
-        line = f"{FORMAT} {self.material.hex()}\n".encode()
-        try:
-            write_new(path, line)
-        except FileExistsError:
-            raise SecretError(
-                f"{path}: is there already, and a key is never overwritten, since everybody who"
-                " knows the old one would take the new one for somebody else's; use it, or give"
-                " another path"
-            ) from None
-        except OSError as error:
-            raise SecretError(
-                f"{path}: the signing key cannot be written ({error.strerror or error});"
-                " give a path in a folder that you can write to"
-            ) from None
+        _FILE.write(Path(path), self.material)
 
     @property
     def public(self) -> PublicKey:
