@@ -1,19 +1,17 @@
 """The key of uploads: 32 bytes in a file for one user alone, which no backup of data needs."""
 
-import re
 import secrets
-from contextlib import suppress
 
 from fairpool.compute.files import make_private_folder
-from fairpool.compute.private_files import private_content, write_new
+from fairpool.compute.key_files import LENGTH, KeyFile
 from fairpool.errors import SecretError
 from fairpool.server.settings import Settings
 
-LENGTH = 32
-FORMAT = "fairpool-uploads-key-1"
-"""How its file begins."""
-
-_LINE = re.compile(FORMAT.encode() + rb" ([0-9a-f]{64})\r?\n?")
+_FILE = KeyFile(
+    form="fairpool-uploads-key-1",
+    what="key of uploads",
+    why_kept="uploads are encrypted with it; use it",
+)
 
 
 def upload_key(settings: Settings) -> bytes:
@@ -30,12 +28,9 @@ def upload_key(settings: Settings) -> bytes:
                 " restore the key from your copy: without it nobody can read them"
             )
         make_private_folder(path.parent)
-        with suppress(FileExistsError):  # by a worker that began at the same moment
-            write_new(path, f"{FORMAT} {secrets.token_bytes(LENGTH).hex()}\n".encode())
-    found = _LINE.fullmatch(private_content(path, "the key of uploads"))
-    if found is None:
-        raise SecretError(
-            f'{path}: holds no key of uploads, which is one line: "{FORMAT}", a blank and'
-            f" {2 * LENGTH} digits (0-9, a-f); restore it from your copy"
-        )
-    return bytes.fromhex(found[1].decode())
+        try:
+            _FILE.write(path, secrets.token_bytes(LENGTH))
+        except SecretError:
+            if not path.exists():  # otherwise a worker began at the same moment, and wrote it
+                raise
+    return _FILE.read(path)
