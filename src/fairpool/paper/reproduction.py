@@ -25,7 +25,7 @@ from fairpool.paper.claims import Claim
 from fairpool.paper.datasets import local_files
 from fairpool.paper.figures import FIGURES, Settings, Task
 from fairpool.paper.rows import Rows
-from fairpool.report.charts import styled
+from fairpool.report.charts import specification
 from fairpool.report.report import templates
 
 Report = Callable[[str, int, int], None]
@@ -206,7 +206,7 @@ def _draw(outcome: Outcome, out: Path) -> None:
     writer.writerows(outcome.rows)
     write_atomically(out / f"{name}.csv", stream.getvalue().encode(), mode=READABLE)
 
-    spec = styled(FIGURES[name].draw(outcome.rows)).to_dict(format="vega-lite")
+    spec = specification(FIGURES[name].draw(outcome.rows))
     spec["config"]["background"] = "white"
     svg = str(vl_convert.vegalite_to_svg(spec))
     write_atomically(out / f"{name}.svg", svg.encode(), mode=READABLE)

@@ -87,9 +87,19 @@ def padding_for(labels: Sequence[str]) -> dict[str, int]:
     return PADDING | {"left": max(PADDING["left"], *map(columns_of, labels))}
 
 
+def specification(chart: Any) -> dict[str, Any]:
+    """A chart in the quiet look, as Vega-Lite.
+
+    It is not held against Vega-Lite's schema here: that takes as long as drawing it, and every kind
+    of chart is in the tests.
+    """
+    found: dict[str, Any] = styled(chart).to_dict(format="vega-lite", validate=False)
+    return found
+
+
 def as_svg(chart: Any) -> str:
     """A chart as an SVG element, to be put into a page."""
-    return str(vl_convert.vegalite_to_svg(styled(chart).to_dict(format="vega-lite")))
+    return str(vl_convert.vegalite_to_svg(specification(chart)))
 
 
 def drawn_parties(result: Outcome) -> list[int]:

@@ -212,7 +212,7 @@ def _for_script(data: Any) -> str:
 
 
 def _responsive(chart: Any) -> dict[str, Any]:
-    spec: dict[str, Any] = charts.styled(chart).to_dict(format="vega-lite")
+    spec = charts.specification(chart)
     return spec | {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
 
 

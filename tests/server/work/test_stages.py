@@ -261,6 +261,7 @@ def test_a_worker_that_is_to_end_gives_its_job_back(tmp_path, database):
     assert made.state == "previewed"
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # Dask leaves sockets open
 def test_the_workers_of_a_cluster_compute(tmp_path, sqlite):
     made = closed_with_many(sqlite, tmp_path)
     with cluster(tmp_path) as found:
@@ -276,6 +277,7 @@ def test_the_workers_of_a_cluster_compute(tmp_path, sqlite):
             assert mine[name] == pytest.approx(other[name], rel=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # Dask leaves sockets open
 def test_a_cluster_that_is_not_there_is_told(tmp_path, sqlite):
     made = closed(sqlite, tmp_path)
     job = made.act(rounds.preview)
