@@ -8,9 +8,11 @@ import pytest
 import fairpool as fp
 from fairpool.coalitions import MOST_NAMED
 from fairpool.report import charts
+from fairpool.report.letter import Letter, render_letter
 from fairpool.report.report import Context, render_report
 from fairpool.report.scores import Scores
 from fairpool.report.scores_chart import scores_chart
+from fairpool.report.treatment import Treatment
 from fairpool.targets import LABELS
 from tests.support.examples import MODELS, make_parties
 
@@ -103,6 +105,34 @@ def test_the_page_names_everybody_and_folds_what_is_long(result):
     for name in result.game.names:
         assert f"<tr><td>{name}</td>" in page
     assert page.count("In words, party by party") == (result.game.n > 6)
+
+
+def test_only_tables_to_which_something_was_done_are_listed():
+    result = of(3)
+    plain = [Treatment(owner=f"clinic {k}", read=700) for k in range(4)]
+    mended = Treatment(owner="mended", read=50, dropped=2)
+    summed = Treatment(owner="summed", read=60, contributions=("ab" * 32,))
+
+    def section(*treatments):
+        page = render_report(result, Context(treatments=treatments))
+        return " ".join(page.split("What was done to the tables")[1].split("</section>")[0].split())
+
+    said = section(*plain)
+    assert "Of all tables every row and value was used as it came: 2,800 rows in 4 tables." in said
+    assert "<table" not in said
+    said = section(*plain[:1], mended, summed)
+    assert "Of all other tables every row and value was used as it came: 700 rows in 1 tab" in said
+    assert re.findall(r"<tr><td>(.*?)</td>", said) == ["mended", "summed"]
+    assert "every row and value" not in section(mended)
+
+
+def test_a_letter_says_what_open_means_where_something_is():
+    for n, sampled in ((3, False), (20, True)):
+        result = of(n)
+        letter = Letter(title="t", target=LABELS, file="reward.safetensors", reveals=())
+        page = " ".join(render_letter(result, 0, letter).split())
+        assert ("? open" in page) == sampled
+        assert ("“Open” is what could not be decided: of so many parties" in page) == sampled
 
 
 LONG = ["Hospital of the Sisters of Charity, the first ward", "Klinikum 🏥 " + "ü" * 50, "short"]

@@ -176,6 +176,19 @@ def test_what_is_wider_than_the_screen_says_so(browser, long_named, width):
         assert tab_index == (0 if wide else -1)
 
 
+def test_whose_row_it_is_stays_in_sight_while_a_table_scrolls(browser, long_named):
+    open_page(browser, long_named / "few.html", 390)
+    places = browser.execute_script(
+        "return [...document.querySelectorAll('.scroll:has(.parties)')].map(part => {"
+        " part.scrollLeft = 60; const cell = part.querySelector('tbody td');"
+        " return [part.scrollLeft,"
+        "  cell.getBoundingClientRect().left - part.getBoundingClientRect().left]; })"
+    )
+    assert any(scrolled == 60 for scrolled, _ in places)
+    for _, left in places:
+        assert left == pytest.approx(0, abs=1)
+
+
 def test_charts_on_a_phone_are_not_shrunk(browser, long_named):
     open_page(browser, long_named / "few.html", 390)
     sizes = browser.execute_script(

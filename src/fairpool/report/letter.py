@@ -133,12 +133,28 @@ def render_letter(result: Outcome, party: int, letter: Letter) -> str:
             model.level, letter.target, own=own_in_words(game, party)
         ),
         verdicts=verdicts,
+        open_in_words=_open_in_words(result),
         reasons=reasons.letter_sentences(result, party, letter.noise),
         since=since,
         prediction=PredictionWords(names=letter.target.comparison),
         evidence_words=EvidenceWords(),
         kept=None if result.kept is None else float(result.kept[party]),
         chart=chart,
+    )
+
+
+def _open_in_words(result: Outcome) -> str:
+    """What an open verdict means to a party; empty: none of those that a letter shows is open.
+
+    A verdict's own reason may tell about others, so it is not for letters.
+    """
+    if all(result.incentives[condition].holds is not None for condition in SHOWN):
+        return ""
+    if result.contributions.exact:
+        return "“Open” is what could not be decided."
+    return (
+        "“Open” is what could not be decided: of so many parties contributions are estimated, and"
+        " this is about exact ones, or about more groups than can be looked at."
     )
 
 

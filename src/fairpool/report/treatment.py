@@ -46,6 +46,11 @@ class Treatment:
         """Whether the table was taken as it is."""
         return not self.dropped and not self.details
 
+    @property
+    def is_as_it_came(self) -> bool:
+        """Whether it is a table, and not sums over one, and was taken as it is."""
+        return self.is_plain and not self.contributions
+
     def to_dict(self) -> dict[str, Any]:
         """The treatment as plain JSON."""
         return {
