@@ -3,8 +3,12 @@
 docs/rows-at-home.md has a test of its own, since it is about four machines.
 """
 
+import ast
 import re
 import shlex
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 
 import pytest
 import typer.main
@@ -66,6 +70,29 @@ def test_nothing_is_listed_as_not_run_that_is_not_there():
             if block.where == "not-run":
                 there.add((name, block.text.split("\n")[0].split("#")[0].strip()))
     assert there == set(NOT_RUN)
+
+
+def imported(text):
+    """The packages that a page's Python blocks import."""
+    code = "\n".join(block.text for block in blocks(text) if block.language == "python")
+    found = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module)
+    return {name.split(".")[0] for name in found} - sys.stdlib_module_names - {"fairpool"}
+
+
+@pytest.mark.parametrize("name", page_names())
+def test_what_a_page_imports_comes_with_fairpool_or_the_page_says_how_to_get_it(name):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    there = {re.split("[<>=]", requirement)[0] for requirement in project["dependencies"]}
+    for line in re.findall(r"pip install ([^`\n]*)", page_text(name)):
+        there |= set(line.replace("'", "").split())
+    origins = packages_distributions()
+    for package in imported(page_text(name)):
+        assert there & set(origins[package]), package
 
 
 def test_links_of_the_readme_lead_to_pages():

@@ -58,6 +58,20 @@ def test_every_public_name_is_in_the_reference(site):
     assert described == set(fp.__all__) - {"__version__"}
 
 
+def test_no_sentence_is_taken_for_a_type(site):
+    """A property whose first line has a colon would be."""
+    kinds = re.findall(r"Type<span.*?<p>(.*?)</p>", page(site, "reference"), re.S)
+    assert len(kinds) > 50
+    for kind in kinds:
+        assert not re.search(r"[a-z]+ [a-z]+ [a-z]+", re.sub("<[^>]+>", "", kind)), kind
+
+
+def test_an_option_has_two_hyphens_in_sentences_too(site):
+    text = page(site, "commands")
+    assert "With --from" in text
+    assert not re.search(r"[ >(]\N{EN DASH}[a-z]", text)
+
+
 def test_every_command_is_described(site):
     text = re.sub(r"<[^>]+>", "", page(site, "commands").split("<article")[1])
     assert len(app.registered_commands) > 10

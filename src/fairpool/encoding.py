@@ -151,7 +151,7 @@ class TableEncoding:
 
     @property
     def undeclared(self) -> tuple[str, ...]:
-        """The input columns of which only rows tell what they may be: no range, no levels."""
+        """The input columns without a range or levels, so that only rows tell what they may be."""
         some = np.array([0.5])
         names = []
         for column in self.columns:

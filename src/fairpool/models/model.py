@@ -111,7 +111,7 @@ class Model(ABC):
     # What a game asks.
 
     label_sets: int = 1
-    """How many sets of numbers a label becomes, each with noise of its own: one for each class."""
+    """How many sets of numbers a label becomes, each with noise of its own; one for each class."""
 
     def gain_of(self, posterior: TrainedPosterior, party: Party) -> float:
         """I(theta; D | what the posterior was trained on), for more rows D."""

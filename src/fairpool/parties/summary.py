@@ -98,7 +98,7 @@ class PartySummary:
 
     @property
     def label_draws(self) -> int:
-        """As many as weights: noise N(0, eta I) on the labels is N(0, eta G) on the moment."""
+        """As many as weights, since noise N(0, eta I) on labels is N(0, eta G) on the moment."""
         return len(self.moment)
 
     def refuse_other_model(self, model: FeatureModel) -> None:

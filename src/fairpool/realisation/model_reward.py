@@ -111,7 +111,7 @@ class ModelReward:
 
     @property
     def tau(self) -> float:
-        """How much of what the others' data tell is left, from 1 to 0: s2 / (s2 + eta)."""
+        """How much of what the others' data tell is left, from 1 to 0; it is s2 / (s2 + eta)."""
         return self.level.tau
 
     @property

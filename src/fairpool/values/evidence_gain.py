@@ -95,7 +95,7 @@ class EvidenceGain(Game):
 
     @property
     def rounding_error(self) -> float:
-        """How far rounding may put a value off: 2 n + 1 of likelihoods, whose v_C count."""
+        """How far rounding may put a value off, which has 2 n + 1 likelihoods, whose v_C count."""
         return (2 * self.n + 1) * self.information.rounding_error
 
     def __repr__(self) -> str:
