@@ -174,3 +174,10 @@ def test_an_unknown_name_is_an_attribute_error():
 def test_public_classes_and_functions_can_be_pickled():
     for name in fp.HOMES:
         assert pickle.loads(pickle.dumps(getattr(fp, name))) is getattr(fp, name)
+
+
+def test_what_comes_next_after_init_releases_nothing(tmp_path):
+    said = " ".join(fairpool("init", tmp_path / "new").stdout.split())
+    next_, then = said.split("Next: ")[1].split(", then ")
+    assert next_ == f"fairpool check {tmp_path / 'new'}"
+    assert then == f"fairpool run {tmp_path / 'new'} --preview"

@@ -50,6 +50,9 @@ def test_a_script_says_yes_beforehand(place):
     # Once compared, a key need not be compared again.
     later = contribute(place, "--yes", "--json")
     assert json.loads(later.stdout)["again"]
+    # What leaves is shown in the same order, whatever order a file is read in.
+    again = contribute(place, "--yes").stdout
+    assert re.findall(r"^  (\w+): .*bytes", again, re.M) == ["gram", "moment", "squares"]
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,8 @@ def init(
 
         write_example(folder)
         show.give({"folder": str(folder)})
-        show.say(f"Wrote {folder}/collaboration.toml and example data. Next: fairpool run {folder}")
+        show.say(f"Wrote {folder}/collaboration.toml and example data.")
+        show.say(f"Next: fairpool check {folder}, then fairpool run {folder} --preview")
 
 
 def _configure(show: Screen, tables: Path, out: Path | None, *, target: str | None) -> None:

@@ -229,7 +229,10 @@ def _check_version(version: Any) -> None:
 
 
 def _not_a_reward(name: str, error: Exception) -> RewardFileError:
-    return RewardFileError(f"{name}: not a reward file, or cut short ({error}); ask for it again")
+    return RewardFileError(
+        f"{name}: not a reward file, or cut short ({error}); if it was sent as one, ask for it"
+        " again"
+    )
 
 
 def _decode(

@@ -127,6 +127,29 @@ def damaged(*arguments):
     return found["problems"]
 
 
+@pytest.mark.parametrize("command", ["show", "verify"])
+def test_where_nothing_was_released_no_ledger_is_missing(tmp_path, command):
+    folder = project(tmp_path / "new")
+    (error,) = refused("ledger", command, folder)
+    assert error == f"{folder}: no round was released yet; start with fairpool run {folder}"
+
+
+@pytest.mark.parametrize("trace", [".fairpool/secret.key", "rounds", "ledger-before-0001.jsonl"])
+def test_where_anything_was_released_a_ledger_is_missing(folder, tmp_path, trace):
+    left = project(tmp_path / "left")
+    (left / trace).parent.mkdir(exist_ok=True)
+    if trace == "rounds":
+        (left / trace).mkdir()
+    else:
+        shutil.copy(folder / trace.replace("-before-0001", ""), left / trace)
+    assert any("the ledger cannot be read" in problem for problem in damaged(left))
+
+
+def test_who_has_a_letter_knows_that_a_ledger_is_missing(tmp_path):
+    folder = project(tmp_path / "new")
+    assert any("cannot be read" in problem for problem in damaged(folder, "--head", "ab" * 32))
+
+
 def test_a_cut_ledger_is_noticed_by_a_letter(folder):
     lines = (folder / "ledger.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "ledger.jsonl").write_bytes(b"".join(lines[:3]))

@@ -445,7 +445,10 @@ def test_other_data_than_the_operators_are_not_called_a_lie(rows, tmp_path):
     write(tmp_path / "other.csv", numbers(240, 50))
     done = fairpool("verify", reward, "--letter", letter, "--data", tmp_path / "other.csv")
     assert done.returncode == 0
-    assert "of other data than these" in " ".join(done.stdout.split())
+    said = " ".join(done.stdout.split())
+    assert "of other data than these" in said
+    assert "whether they are in the reward, too, cannot be told" in said
+    assert "these rows are in both" not in said
 
 
 @pytest.mark.parametrize(

@@ -44,11 +44,11 @@ class LeavingArray:
 
 
 def arrays_that_leave(prepared: Prepared) -> tuple[LeavingArray, ...]:
-    """Every array of a contribution."""
+    """Every array of a contribution, by name: files that are read have no order of their own."""
     of_classes = isinstance(prepared.plan.plan.model, Classifier)
     words = OF_CLASSES if of_classes else OF_NUMBERS
     leaving = []
-    for name, array in prepared.file.arrays.items():
+    for name, array in sorted(prepared.file.arrays.items()):
         first = "".join(f"[{1}]" for _ in array.shape)
         leaving.append(
             LeavingArray(

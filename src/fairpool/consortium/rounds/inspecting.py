@@ -27,8 +27,13 @@ def history_in(folder: Path) -> History:
     """What a collaboration has released; it must have released something."""
     context = open_context(folder)
     if context.history.last is None:
-        raise DataError(f"{folder}: no round was released yet; start with fairpool run {folder}")
+        raise nothing_released(folder)
     return context.history
+
+
+def nothing_released(folder: Path) -> DataError:
+    """What to say of a folder from which nothing was released."""
+    return DataError(f"{folder}: no round was released yet; start with fairpool run {folder}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +65,8 @@ def verify_folder(configuration: Path, heads: Sequence[str] = ()) -> FolderVerif
     """
     folder = home_of(configuration)
     secret_path = folder / STATE_FOLDER / SECRET_FILE
+    if not heads and not _has_traces(folder):
+        raise nothing_released(folder)
     mac_key = None
     if secret_path.exists():
         mac_key = Secret.read(secret_path).subkey(MAC)
@@ -78,6 +85,12 @@ def verify_folder(configuration: Path, heads: Sequence[str] = ()) -> FolderVerif
             " alone"
         )
     return FolderVerification(ledger=ledger, files=tuple(files), notes=tuple(notes))
+
+
+def _has_traces(folder: Path) -> bool:
+    """Whether anything is there that a round leaves; without any of it no ledger is missing."""
+    traces = (LEDGER_FILE, OLDER_LEDGERS, ROUNDS_FOLDER, f"{STATE_FOLDER}/{SECRET_FILE}")
+    return any(True for trace in traces for _ in folder.glob(trace))
 
 
 def _changed_files(folder: Path, history: History) -> list[str]:

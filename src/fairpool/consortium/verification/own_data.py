@@ -285,6 +285,8 @@ def check_scores(given: Given) -> Iterator[Finding]:
     in_both = "these rows are in both"
     if given.reward.own_noise:
         in_both = "they are in the latter, and in the reward with noise alone (fairpool update)"
+    elif given.statement is None or not own.is_what_was_used(given.statement):
+        in_both = "they are in the latter, and whether they are in the reward, too, cannot be told"
     yield unknown(
         about,
         f"on {compared.rows} of your own rows the reward's log density is"
