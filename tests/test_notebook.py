@@ -57,6 +57,10 @@ def test_a_collaboration_is_a_table_with_its_sentences(result):
         assert sentence in page.text
 
 
+def test_a_scheme_has_its_public_name(result):
+    assert repr(result.scheme).startswith("RewardScheme(game=InformationGain(")
+
+
 def test_contributions_are_a_table(result):
     page = Page(result.contributions._repr_html_())
     assert "Contributions (exact)" in page.text

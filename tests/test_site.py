@@ -101,6 +101,19 @@ def test_every_page_opens_without_an_error_or_a_request(site, tmp_path):
             assert (path.name, console(browser), requests(browser)) == (path.name, [], [])
             article = browser.find_element("css selector", "article")
             assert article.get_attribute("innerHTML").strip()
+            open_page(browser, path, 390)
+            width = browser.execute_script("return document.documentElement.scrollWidth")
+            assert (path.name, width) == (path.name, 390)
+
+
+def test_an_error_on_a_page_and_a_request_would_be_noticed(tmp_path):
+    (tmp_path / "bad.html").write_text(
+        "<title>bad</title><script>nowhere()</script><img src='http://127.0.0.1:9/x.png'>"
+    )
+    with chromium(tmp_path / "profile") as browser:
+        open_page(browser, tmp_path / "bad.html")
+        assert any("nowhere is not defined" in line for line in console(browser))
+        assert requests(browser) == ["http://127.0.0.1:9/x.png"]
 
 
 BROKEN = {

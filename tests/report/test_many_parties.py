@@ -14,6 +14,7 @@ from fairpool.report.scores import Scores
 from fairpool.report.scores_chart import scores_chart
 from fairpool.report.treatment import Treatment
 from fairpool.targets import LABELS
+from tests.support.browser import chromium, console, open_page
 from tests.support.examples import MODELS, make_parties
 
 
@@ -133,6 +134,22 @@ def test_a_letter_says_what_open_means_where_something_is():
         page = " ".join(render_letter(result, 0, letter).split())
         assert ("? open" in page) == sampled
         assert ("“Open” is what could not be decided: of so many parties" in page) == sampled
+
+
+@pytest.mark.soak
+def test_pages_of_a_hundred_parties_fit_a_phone_and_a_desk(tmp_path):
+    result = of(100)
+    result.report(tmp_path / "report.html")
+    letter = Letter(title="t", target=LABELS, file="reward.safetensors", reveals=("Nothing.",))
+    for i in (0, 99):
+        (tmp_path / f"letter-{i}.html").write_text(render_letter(result, i, letter))
+    with chromium(tmp_path / "profile") as browser:
+        for width in (390, 1280):
+            for path in sorted(tmp_path.glob("*.html")):
+                open_page(browser, path, width)
+                found = browser.execute_script("return document.documentElement.scrollWidth")
+                assert (path.name, found) == (path.name, width)
+                assert console(browser) == []
 
 
 LONG = ["Hospital of the Sisters of Charity, the first ward", "Klinikum 🏥 " + "ü" * 50, "short"]

@@ -329,6 +329,9 @@ class SilentScheme(RewardScheme):
 
     warns = False
 
+    def __repr__(self) -> str:
+        return f"RewardScheme(game={self.game!r}, contributions={self.contributions!r})"
+
 
 def round_down(rho: float, digits: int = 5) -> float:
     """rho as it may be printed as an upper limit: never more than it is."""
