@@ -78,6 +78,10 @@ def cut(text: str) -> str:
     return f"{text[: LONGEST_ECHO - 3].rstrip()}..."
 
 
+NO_NAME = '""'
+"""How a list shows an empty name, such as the header of the row numbers that pandas writes."""
+
+
 def few(items: Sequence[str], most: int = 5) -> str:
     """The first few of a list in words, and how many more there are.
 

@@ -123,6 +123,7 @@ def test_missing_values_are_counted_per_column_or_dropped(tmp_path):
         ('x,z,kind,y,"a\nb"\n1,2,red,3,4\n', "has a control character or line break"),
         ("x,z,kind,y\n1,2,re\x07d,3\n", "remove control signs"),
         ("x,z,y\n1,2,3\n", 'p0.csv: no column "kind"; it has x, z, y'),
+        (",x,z,y\n0,1,2,3\n", 'p0.csv: no column "kind"; it has "", x, z, y'),
         ("x,z,kind,y,y\n1,2,red,3,3\n", 'p0.csv: two columns are named "y"'),
         ("", "p0.csv: the file is empty"),
         ("x,z,kind,y\n", 'party "Party 0": no complete row to use'),

@@ -68,7 +68,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Pool data, be paid back in models, fairly.\n\n"
-    "Start with `fairpool demo`, or with `fairpool init my-project` and `fairpool run my-project`.",
+    "Start with `fairpool demo`, or with `fairpool init my-project` and `fairpool run my-project"
+    " --preview`.",
 )
 
 app.command()(demo.demo)

@@ -13,7 +13,7 @@ from fairpool.consortium.heads import ENCODING_REMEDY, headers_of
 from fairpool.consortium.problems import Problem, Severity, worst_first
 from fairpool.consortium.reading import LONG_TEXT_REMEDY, free_text_remedy
 from fairpool.consortium.tables import is_workbook
-from fairpool.errors import cut, few, shown
+from fairpool.errors import NO_NAME, cut, few, shown
 from fairpool.tables.arrays import LARGEST
 from fairpool.tables.delivery import AS_AGREED, Delivery
 from fairpool.tables.dialect import Dialect
@@ -236,7 +236,7 @@ class _FileTexts:
         names = headers_of(self.file, dialect=self.delivery.dialect)
         what = "column" if len(lacking) == 1 else "columns"
         text = f"{self.file}: no {what} {few(quoted(lacking), MOST_LISTED)}; it has"
-        text += f" {few(names, MOST_LISTED)}"
+        text += f" {few([name or NO_NAME for name in names], MOST_LISTED)}"
         if self.delivery.dialect.header == 1 and 2 * sum(map(bool, names)) < len(names):
             return f"{text} ({HEADER_HINT})"
         alike = {plain_name(name): name for name in names}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 
-from fairpool.errors import DataError, cut, few, shown
+from fairpool.errors import NO_NAME, DataError, cut, few, shown
 from fairpool.tables.dates import DateForm, form_of
 from fairpool.tables.dialect import PLAIN, Dialect
 from fairpool.tables.units import Conversion, conversion
@@ -165,7 +165,7 @@ class Delivery:
 def _lacking(column: OwnColumn, headers: Sequence[str]) -> str:
     text = (
         f'no column "{cut(column.named)}", which is to be "{cut(column.name)}"; it has'
-        f" {few([cut(header) for header in headers], MOST_HEADERS)}"
+        f" {few([cut(header) or NO_NAME for header in headers], MOST_HEADERS)}"
     )
     plain = {header.casefold().strip(): header for header in headers}
     near = get_close_matches(column.named.casefold().strip(), list(plain), n=1)
