@@ -46,6 +46,9 @@ def lost(folder: Folder, yes: Yes = False, quiet: Quiet = False, as_json: Json =
 
 
 def _exchange(show: Screen, folder: Path, *, yes: bool, is_lost: bool) -> None:
+    from fairpool.consortium.rounds.context import home_of
+
+    home_of(folder)  # which must be there
     show.say(COST)
     if not yes:
         show.say("Nothing was changed; add --yes to do it.")

@@ -25,6 +25,7 @@ from fairpool.consortium.configuration import (
     known_format,
     with_keys,
 )
+from fairpool.consortium.folders import nothing_there
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.reading_sections import (
     ReadingSection,
@@ -69,11 +70,7 @@ def read_configuration(folder: Path) -> ConfigurationFile:
         # Some editors begin a file with a byte order mark.
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        what = "file" if folder.is_dir() else "folder"
-        raise ConfigurationError(
-            f"{path}: there is no such {what}; `fairpool init my-project` writes an example to"
-            " start from"
-        ) from None
+        raise nothing_there(path, "file" if folder.is_dir() else "folder") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read ({error})") from None
     return configuration_of(toml_values(text, str(path)), text=text, name=str(path))

@@ -3,6 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from pathlib import Path
+
+from fairpool.errors import ConfigurationError
 
 REWARD_FILE = "reward.safetensors"
 CARD_FILE = "model-card.md"
@@ -23,6 +26,14 @@ RESERVED = {
     *(f"{kind}{k}" for kind in ("COM", "LPT") for k in range(1, 10)),
 }
 """Names that some systems do not allow."""
+
+
+def nothing_there(path: Path, what: str = "folder") -> ConfigurationError:
+    """What to say where a collaboration's folder or file should be."""
+    return ConfigurationError(
+        f"{path}: there is no such {what}; `fairpool init my-project` writes an example to start"
+        " from"
+    )
 
 
 def folder_names(names: Sequence[str]) -> list[str]:

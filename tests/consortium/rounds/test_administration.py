@@ -127,6 +127,29 @@ def damaged(*arguments):
     return found["problems"]
 
 
+COMMANDS = """
+rounds {}
+compare {} 1 2
+ledger show {}
+ledger verify {}
+audit {} 1
+erase {} --party Party-0
+key rotate {} --yes
+key lost {}
+receipts {}
+run {}
+"""
+
+
+@pytest.mark.parametrize("line", COMMANDS.strip().splitlines())
+def test_a_mistyped_folder_is_not_the_collaboration_around_it(folder, line):
+    before = sorted(folder.rglob("*"))
+    typed = folder / "mistyped"
+    (error,) = refused(*line.replace("{}", str(typed)).split(" "))
+    assert error.startswith(f"{typed}: there is no such folder; `fairpool init")
+    assert sorted(folder.rglob("*")) == before
+
+
 @pytest.mark.parametrize("command", ["show", "verify"])
 def test_where_nothing_was_released_no_ledger_is_missing(tmp_path, command):
     folder = project(tmp_path / "new")

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fairpool.consortium.folders import STATE_FOLDER as STATE_FOLDER
+from fairpool.consortium.folders import nothing_there
 from fairpool.consortium.rounds.agreement import Agreement
 from fairpool.consortium.rounds.kept import Kept
 from fairpool.consortium.rounds.known import Known
@@ -139,7 +140,12 @@ def nobody(folder: Path, plan: SignedPlan | None = None) -> RoundContext:
 
 
 def home_of(configuration: Path) -> Path:
-    """The folder of a collaboration, from it or from its configuration file."""
+    """The folder of a collaboration, from it or from its configuration file.
+
+    What is not there is refused: a folder of another name, mistyped, would mean the one around it.
+    """
+    if not configuration.exists():
+        raise nothing_there(configuration)
     return configuration if configuration.is_dir() else configuration.parent
 
 
