@@ -4,7 +4,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 
@@ -43,9 +43,11 @@ class Relay:
             threading.Thread(target=self.pass_on, args=(client,), daemon=True).start()
 
     def pass_on(self, client: socket.socket) -> None:
-        with suppress(OSError), client:
+        with suppress(OSError), ExitStack() as stack:
+            stack.enter_context(client)
             if self.tls is not None:
                 client = self.tls.wrap_socket(client, server_side=True)
+                stack.enter_context(client)
             head = b""
             while b"\r\n\r\n" not in head:
                 piece = client.recv(65536)
