@@ -1,23 +1,19 @@
 """What can go wrong on the way to a service, and what a client makes of it."""
 
-import datetime
 import hashlib
 import logging
-import ssl
+import socket
 import tracemalloc
 from dataclasses import replace
-from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 import fairpool as fp
 from fairpool.client.connection import Request
 from fairpool.client.refused import RefusedByServiceError, UnreachableError
 from fairpool.errors import ServiceError
+from tests.client.certificates import certificate
 from tests.client.conftest import Pool
 from tests.client.relay import relay
 from tests.client.scripted import TOKEN, said, scripted
@@ -117,10 +113,12 @@ def test_what_is_lost_is_asked_for_again_where_that_is_safe() -> None:
 
 
 def test_where_nobody_listens_everything_is_tried_again() -> None:
-    with scripted() as service:
-        client = service.client()
-    with pytest.raises(UnreachableError, match=r"Connection refused.*service running"):
-        client.begin(name="Farms")
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # nobody else gets this port, and nobody listens there
+        client = fp.Client(f"http://127.0.0.1:{held.getsockname()[1]}", TOKEN)
+        client.connection = replace(client.connection, pauses=(0.01, 0.01))
+        with pytest.raises(UnreachableError, match=r"Connection refused.*service running"):
+            client.begin(name="Farms")
 
 
 @pytest.mark.parametrize("status", ["429 Too Many Requests", "503 Service Unavailable"])
@@ -259,42 +257,10 @@ def test_an_upload_beyond_the_limit_is_refused_in_the_services_words(
     assert refused.value.status == 413
 
 
-def certificate(folder: Path, *names: str) -> Path:
-    """A certificate that signs itself, and its key, in one file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "a clinic's own")])
-    now = datetime.datetime.now(datetime.UTC)
-    known = [x509.DNSName(one) for one in names] + [x509.IPAddress(ip_address("127.0.0.1"))]
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=2))
-        .add_extension(x509.SubjectAlternativeName(known), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    path = folder / "certificate.pem"
-    path.write_bytes(
-        made.public_bytes(serialization.Encoding.PEM)
-        + key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return path
-
-
 def test_tls_is_verified_before_anything_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pem = certificate(tmp_path)
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(pem)
+    pem, tls = certificate(tmp_path)
     with scripted(said("200 OK", ACCOUNT)) as service, relay(tls) as way:
         way.target = service.port
         client = fp.Client(f"https://127.0.0.1:{way.port}", TOKEN)
