@@ -88,3 +88,43 @@ def relay(tls: ssl.SSLContext | None = None) -> Iterator[Relay]:
         yield made
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
+
+
+@dataclass
+class Tunnel:
+    """The proxy of a house: it makes the connections that it is asked for."""
+
+    listener: socket.socket
+    seen: list[bytes] = field(default_factory=list)
+
+    @property
+    def port(self) -> int:
+        return self.listener.getsockname()[1]
+
+    def listen(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                threading.Thread(target=self.pass_on, args=(client,), daemon=True).start()
+
+    def pass_on(self, client: socket.socket) -> None:
+        with suppress(OSError), client:
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += client.recv(65536)
+            self.seen.append(head.split(b"\r\n")[0])
+            target = self.seen[-1].split()[1].decode()
+            with socket.create_connection(("127.0.0.1", int(target.rsplit(":", 1)[1]))) as there:
+                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                threading.Thread(target=_pump, args=(client, there), daemon=True).start()
+                _pump(there, client)
+
+
+@contextmanager
+def tunnel() -> Iterator[Tunnel]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        made = Tunnel(listener=listener)
+        threading.Thread(target=made.listen, daemon=True).start()
+        yield made
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 import fairpool as fp
+from fairpool.client.address import Address
 from fairpool.client.connection import Request
+from fairpool.client.proxy import proxy_for
 from fairpool.client.refused import RefusedByServiceError, UnreachableError
 from fairpool.errors import ServiceError
 from tests.client.certificates import certificate
 from tests.client.conftest import Pool
-from tests.client.relay import relay
+from tests.client.relay import relay, tunnel
 from tests.client.scripted import TOKEN, said, scripted
 from tests.server.agreed import csv_of, rows
 
@@ -271,6 +273,25 @@ def test_tls_is_verified_before_anything_is_sent(
             fp.Client(f"https://localhost:{way.port}", TOKEN).account()
         assert service.heads == []
         assert client.account().id == "1"
+
+
+def test_the_proxy_of_a_house_sees_the_services_name_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pem, tls = certificate(tmp_path, "localhost")
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    with scripted(said("200 OK", ACCOUNT)) as service, relay(tls) as way, tunnel() as proxy:
+        way.target = service.port
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
+        assert fp.Client(f"https://localhost:{way.port}", TOKEN).account().id == "1"
+        (asked,) = proxy.seen
+        assert asked.startswith(f"CONNECT localhost:{way.port} HTTP/".encode())
+        monkeypatch.setenv("https_proxy", "http://anna:hidden-word@127.0.0.1:1")
+        with pytest.raises(ServiceError, match="no address of a proxy") as refused:
+            fp.Client(f"https://localhost:{way.port}", TOKEN).account()
+        assert "hidden-word" not in str(refused.value)
+        monkeypatch.setenv("no_proxy", "localhost")
+        assert proxy_for(Address.of(f"https://localhost:{way.port}")) is None
 
 
 def test_a_request_is_named_without_its_query() -> None:

@@ -17,6 +17,7 @@ from urllib.parse import quote, urlencode
 
 from fairpool.__about__ import __version__
 from fairpool.client.address import Address
+from fairpool.client.proxy import proxy_for
 from fairpool.client.refused import RefusedByServiceError, UnreachableError
 from fairpool.client.token import Token
 from fairpool.compute.files import write_atomically
@@ -179,14 +180,7 @@ class Connection:
             yield answer
 
     def _connected(self, request: Request) -> http.client.HTTPConnection:
-        where = (self.address.host, self.address.port)
-        connection: http.client.HTTPConnection
-        if self.address.is_encrypted:
-            connection = http.client.HTTPSConnection(
-                *where, timeout=request.patience, context=ssl.create_default_context()
-            )
-        else:
-            connection = http.client.HTTPConnection(*where, timeout=request.patience)
+        connection = self._begun(request.patience)
         try:
             connection.connect()
         except ssl.SSLCertVerificationError as error:
@@ -197,6 +191,20 @@ class Connection:
             ) from None
         except OSError as error:
             raise _LostError(_why(error), is_unsent=True) from None
+        return connection
+
+    def _begun(self, patience: float) -> http.client.HTTPConnection:
+        """A connection that is not made yet: through the proxy of the house, where there is one."""
+        where = (self.address.host, self.address.port)
+        if not self.address.is_encrypted:
+            return http.client.HTTPConnection(*where, timeout=patience)
+        context = ssl.create_default_context()
+        proxy = proxy_for(self.address)
+        if proxy is None:
+            return http.client.HTTPSConnection(*where, timeout=patience, context=context)
+        connection = http.client.HTTPSConnection(*proxy, timeout=patience, context=context)
+        # TLS is spoken with the service, so that the proxy sees its name and nothing else.
+        connection.set_tunnel(*where)
         return connection
 
     def _send(self, connection: http.client.HTTPConnection, request: Request) -> None:
