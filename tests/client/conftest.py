@@ -45,6 +45,10 @@ class Pool:
     def address(self) -> str:
         return self.service.address
 
+    @property
+    def folder(self) -> Path:
+        return self.service.errors.with_suffix("")
+
     def client(self, name: str) -> fp.Client:
         return fp.Client(self.address, self.tokens[name])
 

@@ -77,16 +77,3 @@ def served(folder: Path, *more: str, **environment: str) -> Iterator[Served]:
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
-
-
-def children(pid: int) -> list[int]:
-    """The worker processes of a service: not the one that tracks resources for Python."""
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        text += " " + (task / "children").read_text()
-    found = []
-    for child in {int(one) for one in text.split()}:
-        command = Path(f"/proc/{child}/cmdline").read_bytes()
-        if b"spawn_main" in command:
-            found.append(child)
-    return found

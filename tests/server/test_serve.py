@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.conftest import fresh_postgres
-from tests.server.served import Served, children, served
+from tests.server.served import Served, served
 from tests.support.projects import fairpool
 
 ANNA = {"name": "Anna", "email": "anna@example.org", "password": "four words together"}
@@ -274,6 +274,19 @@ def test_what_is_no_request_is_refused_without_a_word_more(impatient: Served) ->
     assert "Traceback" not in impatient.log()
 
 
+def _children(pid: int) -> list[int]:
+    """The worker processes of a service: not the one that tracks resources for Python."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        text += " " + (task / "children").read_text()
+    found = []
+    for child in {int(one) for one in text.split()}:
+        command = Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"spawn_main" in command:
+            found.append(child)
+    return found
+
+
 def _is_alive(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
@@ -285,18 +298,18 @@ def _is_alive(pid: int) -> bool:
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="looks at processes of Linux")
 def test_a_worker_that_dies_is_replaced_and_none_outlives_the_service(tmp_path: Path) -> None:
     with served(tmp_path / "pool", "--workers", "1") as service:
-        _until(lambda: bool(children(service.process.pid)))
-        (first,) = children(service.process.pid)
+        _until(lambda: bool(_children(service.process.pid)))
+        (first,) = _children(service.process.pid)
         os.kill(first, signal.SIGKILL)
-        _until(lambda: bool({*children(service.process.pid)} - {first}))
-        (second,) = children(service.process.pid)
+        _until(lambda: bool({*_children(service.process.pid)} - {first}))
+        (second,) = _children(service.process.pid)
         assert "worker died" in service.log()
         service.process.kill()
         service.process.wait()
         _until(lambda: not _is_alive(second))
     with served(tmp_path / "pool", "--workers", "1") as service:
-        _until(lambda: bool(children(service.process.pid)))
-        (third,) = children(service.process.pid)
+        _until(lambda: bool(_children(service.process.pid)))
+        (third,) = _children(service.process.pid)
         assert service.stop() == 0
         assert not _is_alive(third)
 

@@ -197,12 +197,16 @@ class Connection:
         """A connection that is not made yet: through the proxy of the house, where there is one."""
         where = (self.address.host, self.address.port)
         if not self.address.is_encrypted:
-            return http.client.HTTPConnection(*where, timeout=patience)
+            return http.client.HTTPConnection(*where, timeout=patience, blocksize=PIECE)
         context = ssl.create_default_context()
         proxy = proxy_for(self.address)
         if proxy is None:
-            return http.client.HTTPSConnection(*where, timeout=patience, context=context)
-        connection = http.client.HTTPSConnection(*proxy, timeout=patience, context=context)
+            return http.client.HTTPSConnection(
+                *where, timeout=patience, context=context, blocksize=PIECE
+            )
+        connection = http.client.HTTPSConnection(
+            *proxy, timeout=patience, context=context, blocksize=PIECE
+        )
         # TLS is spoken with the service, so that the proxy sees its name and nothing else.
         connection.set_tunnel(*where)
         return connection
