@@ -134,7 +134,10 @@ def test_next_month_the_new_rows_go_and_what_was_not_sent_goes_before_them(clini
     assert len(clinic.receipts()) == 2
 
 
-@pytest.mark.parametrize("lost", ["?", "/"], ids=["the upload's", "the submission's"])
+@pytest.mark.parametrize(
+    "lost",
+    [pytest.param("?", id="the upload's", marks=pytest.mark.soak), pytest.param("/", id="another")],
+)
 def test_an_answer_that_is_lost_is_no_harm(clinic: Clinic, lost: str) -> None:
     here = (SUBMISSIONS.format(clinic.party.part.collaboration_id) + lost).encode()
     clinic.pool.way.lose_answer(here)

@@ -150,6 +150,7 @@ def test_a_draft_is_changed_and_its_problems_told(pool: Pool) -> None:
     assert refused.value.status == 422
 
 
+@pytest.mark.soak  # tests/server/web/test_rounds_api.py has it without a client
 def test_a_computation_is_stopped_and_gone_on_with(pool: Pool) -> None:
     people = pool.consortium()
     operator = people.operator
