@@ -30,6 +30,7 @@ LANGUAGES = {"sh", "python", "toml", "text"}
 NOT_RUN = {
     ("README", "pip install fairpool"): "tests/test_plain_install.py installs the wheel",
     ("start", "python3 -m venv fair"): "tests/test_plain_install.py makes such an environment",
+    ("server", "fairpool serve --demo"): "tests/server/test_demo.py starts it, in a browser too",
     (
         "operator-guide",
         "fairpool predict reward.safetensors --data patients.csv --encoders encoders/mini",
@@ -40,6 +41,7 @@ NOT_RUN = {
 WALKS_OF_THEIR_OWN = {
     "rows-at-home": "tests/test_rows_at_home.py",
     "architecture": "tests/test_architecture.py",
+    "server": "tests/server/test_page.py",
 }
 
 PAGES = [

@@ -112,6 +112,15 @@ def test_the_demo_gives_every_party_a_model_and_a_letter(demo):
         assert names == {"letter.html", "model-card.md", "reward.safetensors"}
 
 
+def test_a_service_is_reached_without_any_extra(installation):
+    program = (
+        "import fairpool as fp; client = fp.Client('http://127.0.0.1:7', 'fp_' + 43 * 'x');"
+        " print(client)\ntry: client.account()\nexcept fp.FairpoolError as error: print(error)"
+    )
+    printed = installation.output("python", "-c", program)
+    assert "Client('http://127.0.0.1:7')\nhttp://127.0.0.1:7: cannot be reached" in printed
+
+
 def test_predict(installation, demo):
     folder = demo[1]
     reward = folder / ROUND / "parties" / "Hospital-B" / "reward.safetensors"

@@ -83,6 +83,16 @@ ATTRIBUTES = {
     },
     "Classifier": {"fit_hyperparameters", "posterior", "log_marginal_likelihood", "summarise"},
     "ClassSummary": {"grams", "sums", "counts"},
+    "Client": {
+        "given",
+        "account",
+        "parts",
+        "as_party",
+        "as_operator",
+        "as_auditor",
+        "begin",
+        "accept_invitation",
+    },
     "Collaboration": {
         "game",
         "contributions",

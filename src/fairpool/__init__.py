@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         judge_evidence,
         uncheckable_information,
     )
+    from fairpool.client import Client
     from fairpool.collaboration import Collaboration, collaborate, load_collaboration
     from fairpool.contributions import Contributions, banzhaf, leave_one_out, shapley, standalone
     from fairpool.encoding import TableEncoding
@@ -73,6 +74,7 @@ __all__ = [
     "BayesianLinearRegression",
     "ClassSummary",
     "Classifier",
+    "Client",
     "Collaboration",
     "Contributions",
     "EvidenceGain",
@@ -122,6 +124,7 @@ HOMES = {
     "BayesianLinearRegression": "models",
     "ClassSummary": "parties",
     "Classifier": "models",
+    "Client": "client",
     "Collaboration": "collaboration",
     "Contributions": "contributions",
     "EvidenceGain": "values",

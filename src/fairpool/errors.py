@@ -160,6 +160,10 @@ class LedgerError(FairpoolError):
     """A ledger cannot be read, trusted or continued, or another run is at work on its folder."""
 
 
+class ServiceError(FairpoolError):
+    """A service cannot be reached, or does not do what a program asked it for."""
+
+
 class ClusterError(FairpoolError):
     """Workers on other machines cannot be reached, or are gone."""
 

@@ -6,6 +6,7 @@ from sqlalchemy.exc import IntegrityError
 from fairpool.errors import DataError
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import Base, Person, now
+from tests.server.conftest import fresh_postgres
 
 
 def test_migrations_lead_to_the_tables_that_the_code_has(database: Database) -> None:
@@ -18,6 +19,17 @@ def test_migrating_twice_changes_nothing(database: Database) -> None:
     database.migrate()
     with database.transaction() as session:
         assert session.query(Person).count() == 0
+
+
+def test_a_service_that_runs_keeps_no_worker_from_starting(postgres: str) -> None:
+    address = fresh_postgres(postgres)
+    running = Database(address)
+    running.migrate()
+    # Whoever waits here waits for the service to end: for ten seconds, instead of for good.
+    worker = Database(f"{address}?options=-c%20lock_timeout%3D10s")
+    worker.migrate()
+    for one in (worker, running):
+        one.close()
 
 
 def test_times_come_back_as_they_went_in(database: Database) -> None:

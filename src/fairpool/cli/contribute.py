@@ -1,26 +1,25 @@
 """`fairpool contribute`: a party sums up its rows at home, and sends the sums."""
 
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairpool.cli.delivering import deliver, delivery_to, place_of, tell_where_it_goes
 from fairpool.cli.options import Json, Quiet
-from fairpool.cli.screen import MOST_COLUMNS, Screen, screen
+from fairpool.cli.screen import Screen, screen
+from fairpool.cli.what_leaves import seen_to_the_end, tell_what_leaves
 from fairpool.errors import ContributionError, PlanError
 
 if TYPE_CHECKING:
     from fairpool.consortium.home.contributing import Prepared
+    from fairpool.exchange.plan import SignedPlan
+
+WRITE = "Write this contribution?"
 
 
 def contribute(
-    plan: Annotated[
-        Path, typer.Argument(help="The plan.json that the operator sent.", show_default=False)
-    ],
     data: Annotated[
         Path,
         typer.Option(
@@ -28,10 +27,38 @@ def contribute(
             show_default=False,
         ),
     ],
+    plan: Annotated[
+        Path | None,
+        typer.Argument(
+            help="The plan.json that the operator sent. With --to it may be left out: it is the one"
+            " in force there.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
-        Path,
-        typer.Option(help="The file to write, such as north.contribution.", show_default=False),
-    ],
+        Path | None,
+        typer.Option(
+            help="The file to write, such as north.contribution. With --to it may be left out: it"
+            " is then called after your party and what it is known by.",
+            show_default=False,
+        ),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="Send it to the operator's service, and keep the receipt beside it.",
+            metavar="URL",
+            show_default=False,
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of mode 600 with your token for that service. Default: the variable"
+            " FAIRPOOL_TOKEN has it.",
+            show_default=False,
+        ),
+    ] = None,
     key: Annotated[
         Path | None,
         typer.Option(
@@ -127,7 +154,14 @@ def contribute(
     It says what leaves, and asks. Rows that you contributed before are left out, so that next
     month's table may have all rows, old and new.
 
+    With --to it goes to the operator's service, takes part in the round, and is acknowledged: the
+    receipt is checked, and kept. What the service has is not sent twice, so that after a lost
+    connection the same command goes on.
+
     Example: `fairpool contribute plan.json --data mine.csv --out north.contribution`
+
+    Example, to a service: `fairpool contribute --data mine.csv --to https://pool.example.org
+    --token-file north.token`
 
     Example, with noise: `fairpool contribute plan.json --data mine.csv --out north.contribution
     --epsilon 3`
@@ -138,14 +172,16 @@ def contribute(
     with screen(quiet, as_json) as show:
         from fairpool.consortium.home.contributing import contribute_table
         from fairpool.consortium.home.hiding import wish_of
-        from fairpool.consortium.home.inputs import find_table, read_plan_file, refuse_other_suffix
+        from fairpool.consortium.home.inputs import find_table, refuse_other_suffix
         from fairpool.consortium.home.journal import refuse_other_content
         from fairpool.consortium.home.making import Choices
         from fairpool.consortium.home.operators import refuse_other_fingerprint
         from fairpool.exchange.home import home_folder, key_path, read_key
 
-        refuse_other_suffix(out)
-        agreed = read_plan_file(plan)
+        if out is not None:
+            refuse_other_suffix(out)
+        delivery = None if to is None else delivery_to(to, token_file, plan)
+        agreed = _plan(plan, out, token_file) if delivery is None else delivery.plan
         if trust is not None:
             refuse_other_fingerprint(agreed, trust)
         own_key = read_key(key or key_path())
@@ -161,123 +197,50 @@ def contribute(
                     wish=wish_of(epsilon, delta, budget),
                     without_noise=without_noise,
                 ),
-                encoders=encoders or plan.parent,
+                encoders=encoders or (Path() if plan is None else plan.parent),
                 progress=progress,
             )
+        out = out or place_of(prepared)
         refuse_other_content(out, prepared.content)
+        waiting = () if delivery is None else delivery.waiting(prepared.counting)
         may_ask = not (yes or quiet or as_json) and sys.stdin.isatty()
         is_trusted = trust is not None or prepared.standing.is_known
         if not is_trusted and not may_ask:
             _refuse_unknown_operator(prepared)
-        with _seen_to_the_end():
-            _tell_what_leaves(show, prepared)
+        with seen_to_the_end():
+            tell_what_leaves(show, prepared)
+            if delivery is not None:
+                tell_where_it_goes(show, delivery, waiting, prepared)
         if not is_trusted:
             _have_key_compared(show, prepared)
         if not new_terms:
             _refuse_new_terms(prepared, may_ask=may_ask)
-        _agree(yes=yes, may_ask=may_ask)
+        _agree("Write this contribution, and send it?" if to else WRITE, yes=yes, may_ask=may_ask)
         try:
             prepared.write(out)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 "if it was begun, the next fairpool contribute finishes it: run this again"
             ) from None
-        _tell_what_was_written(show, prepared, out)
+        _tell_what_was_written(show, prepared, out, is_sent=delivery is not None)
+        if delivery is None:
+            show.give(_facts(prepared, out))
+        else:
+            sent = deliver(show, delivery, waiting, prepared=prepared, out=out)
+            show.give({**_facts(prepared, out), **sent})
 
 
-def _tell_what_stands_in_it(show: Screen, prepared: "Prepared") -> None:
-    """The columns, so that a wrong unit is seen by the only person who can see it."""
-    from fairpool.errors import cut
+def _plan(plan: Path | None, out: Path | None, token_file: Path | None) -> "SignedPlan":
+    """The plan in a file, where nothing goes to a service."""
+    from fairpool.consortium.home.inputs import read_plan_file
 
-    show.say("In your table, which stays here:")
-    some = {f"  {cut(column.name)}": str(column) for column in prepared.columns[:MOST_COLUMNS]}
-    show.describe(some)
-    more = len(prepared.columns) - len(some)
-    if more > 0:
-        show.say(f"  and {more} more column(s)")
-
-
-def _tell_what_leaves(show: Screen, prepared: "Prepared") -> None:
-    """Rows, arrays, what is said of them, and what the operator learns by that."""
-    from fairpool.consortium.home.leaving import (
-        arrays_that_leave,
-        others_in_words,
-        said_in_manifest,
-    )
-    from fairpool.exchange.disclosed import certain_disclosures, words_of_the_operator
-
-    file = prepared.file
-    plan = prepared.plan.plan
-    _tell_what_stands_in_it(show, prepared)
-    for note in prepared.notes:
-        show.say(f"Note: {note}")
-    for change in prepared.standing.changes(prepared.plan):
-        show.say(f"Note: the plan is not the one that you agreed to before: {change}")
-    if prepared.again:
-        show.say("No row is new: this is the contribution that you made before, once more.")
-    elif prepared.left_out:
-        show.say(f"{prepared.left_out} row(s) are left out: you contributed them before.")
-    if prepared.vanished:
-        where = "They are not in this contribution, either."
-        if not file.manifest.replaces:
-            where = (
-                "They stay in those contributions; to take them out, contribute all rows anew:"
-                " --replace"
-            )
-        show.say(
-            f"{prepared.vanished} row(s) that you contributed before are not in this table. {where}"
-        )
-    if file.manifest.replaces:
-        show.say(
-            f"It stands in place of {len(file.manifest.replaces)} earlier contribution(s). If these"
-            " took part in a round, the operator must book it as a second look at your labels"
-            " (second_look), to which everybody agrees; and leave the earlier files out."
-        )
-    if prepared.hiding is not None:
-        for sentence in prepared.hiding.in_words():
-            show.say(sentence)
-    rows = f"{file.manifest.rows} row(s), no row"
-    if file.manifest.privacy is not None:
-        rows = f"your rows, no row (their number has noise, too: {file.manifest.rows})"
-    show.say(f"What leaves: sums over {rows}. In the file are:")
-    for array in arrays_that_leave(prepared):
-        shape = " x ".join(map(str, array.shape)) or "1"
-        show.say(f"  {array.name}: {shape} number(s), {array.size} bytes: {array.what}")
-        show.say(f"    for example {array.example}")
-    show.say("and, signed with your key:")
-    show.describe({f"  {name}": value for name, value in said_in_manifest(file).items()})
-    show.say("What that tells:")
-    for sentence in certain_disclosures(plan):
-        show.say(f"  {sentence}")
-    if file.manifest.privacy is not None:
-        show.say(
-            "  All that with noise: whoever sees it cannot tell whether any one row was in it, but"
-            f" for odds that change by a factor of e^{file.manifest.privacy.epsilon:g}."
-        )
-    if file.manifest.rows_may_be_seen:
-        show.say("  You say that the operator may compute your rows.")
-    besides = words_of_the_operator(plan)
-    if besides:
-        show.say("What the operator writes besides, which cannot be checked here:")
-        for sentence in besides:
-            show.say(f"  {sentence}")
-    show.say(others_in_words(prepared))
-    show.say(f"The whole file has {len(prepared.content)} bytes.")
-
-
-@contextmanager
-def _seen_to_the_end() -> Iterator[None]:
-    """Write nothing where whoever reads the screen has gone before all was said, as `head` does."""
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())  # or Python would complain when it closes it
-        raise ContributionError(
-            "what leaves could not be shown to the end, since the output was closed; nothing was"
-            " written; run this without a pipe that ends early, or with --quiet"
-        ) from None
+    if plan is None:
+        raise PlanError("give the plan.json that the operator sent, or a service with --to")
+    if out is None:
+        raise ContributionError("--out: give the file to write, or a service with --to")
+    if token_file is not None:
+        raise ContributionError("--token-file is for a service; give that, too, with --to")
+    return read_plan_file(plan)
 
 
 def _refuse_unknown_operator(prepared: "Prepared") -> None:
@@ -305,7 +268,7 @@ def _refuse_new_terms(prepared: "Prepared", *, may_ask: bool) -> None:
         )
 
 
-def _agree(*, yes: bool, may_ask: bool) -> None:
+def _agree(question: str, *, yes: bool, may_ask: bool) -> None:
     if yes:
         return
     if not may_ask:
@@ -313,7 +276,7 @@ def _agree(*, yes: bool, may_ask: bool) -> None:
             "nobody can be asked whether this may leave, since there is no terminal to ask on, or"
             " nothing was shown; look at what leaves, and add --yes"
         )
-    _ask("Write this contribution?")
+    _ask(question)
 
 
 def _ask(question: str) -> None:
@@ -328,20 +291,23 @@ def _ask(question: str) -> None:
         raise typer.Exit(1)
 
 
-def _tell_what_was_written(show: Screen, prepared: "Prepared", out: Path) -> None:
+def _tell_what_was_written(show: Screen, prepared: "Prepared", out: Path, *, is_sent: bool) -> None:
+    what = "now it goes to the service" if is_sent else "send it to the operator"
+    show.say_unbroken(f"Wrote {out}: {what}. It is known by {prepared.file.name}.")
+
+
+def _facts(prepared: "Prepared", out: Path) -> dict[str, Any]:
+    """The same for a program."""
     file = prepared.file
-    show.give(
-        {
-            "out": str(out),
-            "contribution": file.digest,
-            "rows": file.manifest.rows,
-            "left_out": prepared.left_out,
-            "vanished": prepared.vanished,
-            "again": prepared.again,
-            "notes": list(prepared.notes),
-            "replaces": list(file.manifest.replaces),
-            "operator": str(prepared.plan.operator),
-            "hiding": None if prepared.hiding is None else prepared.hiding.figures(),
-        }
-    )
-    show.say_unbroken(f"Wrote {out}: send it to the operator. It is known by {file.name}.")
+    return {
+        "out": str(out),
+        "contribution": file.digest,
+        "rows": file.manifest.rows,
+        "left_out": prepared.left_out,
+        "vanished": prepared.vanished,
+        "again": prepared.again,
+        "notes": list(prepared.notes),
+        "replaces": list(file.manifest.replaces),
+        "operator": str(prepared.plan.operator),
+        "hiding": None if prepared.hiding is None else prepared.hiding.figures(),
+    }

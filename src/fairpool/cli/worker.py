@@ -1,6 +1,7 @@
 """`fairpool worker`: compute for a service."""
 
 import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -33,5 +34,6 @@ def worker(
         for sign in (signal.SIGTERM, signal.SIGINT):
             signal.signal(sign, lambda *_: stop.set())
         show.say(f"Working for the service in {folder}; Ctrl-C ends it.")
+        sys.stdout.flush()
         run_worker(settings, database, stop, cluster=cluster, jobs=jobs)
         show.say("Ended; what was not finished goes on elsewhere.")

@@ -33,6 +33,19 @@ NONCE_BYTES = 16
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Made:
+    """A contribution.
+
+    Attributes:
+        file: What it says.
+        content: The file, byte by byte.
+    """
+
+    file: ContributionFile
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Prepared:
     """A contribution that can be made; nothing is written yet.
 
@@ -65,6 +78,24 @@ class Prepared:
     def content(self) -> bytes:
         """The file."""
         return self._entry.content
+
+    @property
+    def made(self) -> Made:
+        """What it is, whether it is new or not."""
+        return Made(file=self.file, content=self.content)
+
+    @property
+    def counting(self) -> tuple[Made, ...]:
+        """All that counts for the operator once this is made, the oldest first, this among it."""
+        replaced = self._journal.replaced | set(self.file.manifest.replaces)
+        made = [
+            Made(file=entry.file, content=entry.content)
+            for entry in self._journal.entries
+            if entry.file.digest not in replaced
+        ]
+        if not self.again:
+            made.append(self.made)
+        return tuple(made)
 
     def write(self, out: Path) -> None:
         """Write it, and remember at home that it was made.

@@ -85,8 +85,9 @@ class Database:
         try:
             with self.engine.connect() as connection:
                 if not self.is_sqlite:
-                    # Two services that start at once do not migrate at once.
-                    connection.execute(text("SELECT pg_advisory_lock(7216021)"))
+                    # Two services that start at once do not migrate at once. The lock ends with the
+                    # transaction: the connection goes on, and nobody would give it back.
+                    connection.execute(text("SELECT pg_advisory_xact_lock(7216021)"))
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
                 connection.commit()
