@@ -216,9 +216,13 @@ class Making:
         some = slice(None) if chosen.all() else chosen  # without a copy of millions of rows
         ids = keys_of(identities.ids[some])
         names = None
-        if identities.names is not None:
-            names = identities.names[some][order_of(ids)]
-        ids = in_order(ids)
+        if identities.names is None:
+            ids = in_order(ids)
+        else:
+            order = order_of(ids)
+            ids = ids[order]
+            names = identities.names[some][order]
+            del order  # before the next ones are sorted
         members = ids
         if identities.members is not identities.ids:
             members = in_order(keys_of(identities.members[some]))

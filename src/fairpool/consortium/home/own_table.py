@@ -38,10 +38,6 @@ OWNER = "your table"
 """What errors call it."""
 
 ONE_PERSON = "home"
-"""Whose rows these are, in their hashes: the same for all parties and operators of a home, since a
-plan that called the party otherwise would make old rows look new."""
-
-ONE_PERSON = "home"
 """Whose rows are hashed: the same for all parties and operators of a home. Otherwise a plan that
 has another name for the party would make old rows look new."""
 
