@@ -27,6 +27,11 @@ class DistinctInputs:
         self._seen.update(row.tobytes() for row in different)
 
     @property
+    def count(self) -> int:
+        """How many were seen; where there are enough, maybe not all."""
+        return len(self._seen)
+
+    @property
     def are_enough(self) -> bool:
         """Whether enough different ones were seen."""
         return len(self._seen) >= self._enough
