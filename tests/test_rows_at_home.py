@@ -94,7 +94,7 @@ def test_every_command_of_the_page_does_what_it_says(walked):
 
 
 def test_no_row_of_a_clinic_is_on_another_machine(walked):
-    """Neither a line of a table, nor a label with its decimal point beside an input."""
+    """No line of a table; tests/consortium/rounds/test_sums.py looks for single numbers."""
     for clinic in CLINICS:
         lines = (walked.folder / clinic / "patients.csv").read_bytes().splitlines()[1:]
         others = [path for path in walked.folder.rglob("*") if path.is_file()]

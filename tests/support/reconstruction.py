@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import least_squares, minimize
+from scipy.stats import combine_pvalues
 from sklearn.gaussian_process.kernels import RBF
 
 import fairpool as fp
@@ -115,10 +116,31 @@ def distances(rows, guess):
     return np.linalg.norm(rows[:, None] - guess, axis=2).min(axis=1)
 
 
-def not_by_luck(rows, luck=LUCK):
+def not_by_luck(rows):
     """How near one guess must be to one row, so that it is hardly ever by chance."""
     m, p = rows.shape
-    return min(EXACT, HALF_WIDTH * (luck / m**2) ** (1 / p))
+    return min(EXACT, HALF_WIDTH * (LUCK / m**2) ** (1 / p))
+
+
+def chance_of(rows, guess):
+    """How probable it is, at most, that some row comes as near to a guess without any file.
+
+    Rows are uniform in the box, each for itself. If the guesses have nothing to do with them, a row
+    is within r of one of them with a chance of at most (r / HALF_WIDTH)^p for each, wherever they
+    are. So this is a p-value, and below 0.01 in one of a hundred attacks that learn nothing.
+    """
+    m, p = rows.shape
+    near_one = min(1.0, len(guess) * (distances(rows, guess).min() / HALF_WIDTH) ** p)
+    return float(-np.expm1(m * np.log1p(-near_one))) if near_one < 1 else 1.0
+
+
+def together_by_chance(successes):
+    """How probable it is that several attacks come so near, all of them without any file.
+
+    Fisher's method. One of many attacks may come near a row by chance, and that is no reason to
+    find it; what a file tells brings them nearer as a whole.
+    """
+    return float(combine_pvalues([one.chance for one in successes]).pvalue)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,11 +151,13 @@ class Success:
         some: Whether any row came out.
         all: Whether all did.
         error: Median distance to the nearest guessed row, over that of rows guessed blindly.
+        chance: How probable it is that some row comes as near to a guess without any file.
     """
 
     some: bool
     all: bool
     error: float
+    chance: float
 
 
 def attack(case, starts=5):
@@ -146,7 +170,7 @@ def attack(case, starts=5):
     return success(stage.rows, guess)
 
 
-def success(rows, guess, luck=LUCK):
+def success(rows, guess):
     """How much of the rows a guess got, beside blind ones."""
     found = distances(rows, guess)
     blind = []
@@ -155,9 +179,10 @@ def success(rows, guess, luck=LUCK):
         made_up = rng.uniform(-HALF_WIDTH, HALF_WIDTH, rows.shape)
         blind.append(np.median(distances(rows, made_up)))
     return Success(
-        some=bool((found < not_by_luck(rows, luck)).any()),
+        some=bool((found < not_by_luck(rows)).any()),
         all=bool((found < EXACT).all()),
         error=float(np.median(found) / np.median(blind)),
+        chance=chance_of(rows, guess),
     )
 
 

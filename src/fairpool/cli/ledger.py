@@ -32,7 +32,15 @@ def show(folder: Folder, quiet: Quiet = False, as_json: Json = False) -> None:
             records.append({**entries, "hash": record.hash, "body": record.body})
         if not found.ledger.records:
             shown.say("The ledger has no records.")
-        shown.give({"head": found.ledger.head, "records": records, "ok": found.ledger.ok})
+        problems = [f"line {line}: {text}" for line, text in found.ledger.problems]
+        shown.give(
+            {
+                "head": found.ledger.head,
+                "records": records,
+                "ok": found.ledger.ok,
+                "problems": problems,
+            }
+        )
         if not found.ledger.ok:
             for line in lines_of(found.ledger):
                 shown.say(line)

@@ -2,7 +2,9 @@
 
 One statement stands in the reward file and in the letter, and its digest in the ledger, so that
 nobody can be told one thing here and another there. It says of nobody else more than letter and
-file do: what depends on the others' data, and does not stand in the file, has the letter's digits.
+file do: what depends on the others' data, and does not stand in a new file, has the letter's
+digits. With all of them, v_N of some rounds between which a party changes its own rows would be so
+many equations for the others' rows (`docs/privacy.md`, "Numbers in letters").
 """
 
 from dataclasses import dataclass
@@ -20,7 +22,10 @@ KIND = "statement"
 VERSION = 1
 
 DECIMALS = 2
-"""Of numbers as letters have them."""
+"""Of nats as letters have them."""
+
+DIGITS = 4
+"""Of rho as letters have it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +68,8 @@ class Statement:
         value: v_i.
         contribution: phi_i, with the letter's digits.
         standard_error: Of phi_i, with the letter's digits.
-        rho: What was used.
-        reward: r_i.
+        rho: What was used; without a new model, with the letter's digits.
+        reward: r_i; without a new model, with the letter's digits.
         holds: What everything that the party holds now is worth, with the letter's digits.
         model: The new model; None: none was sent.
     """
@@ -135,8 +140,13 @@ class SignedStatement:
 
 
 def as_in_letters(value: float) -> float:
-    """A number as letters have it."""
+    """A number of nats as letters have it."""
     return round(value, DECIMALS)
+
+
+def rho_as_in_letters(rho: float) -> float:
+    """rho as letters have it."""
+    return float(f"{rho:.{DIGITS}g}")
 
 
 def _entries(statement: Statement) -> dict[str, Any]:

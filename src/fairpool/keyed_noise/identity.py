@@ -72,8 +72,9 @@ def row_ids(secret: Secret, digests: Blocks) -> Blocks:
         digests: Those of all rows of the party [m, 2].
     """
     cipher = BlockCipher(secret.subkey("row id"))
+    counts = occurrences(digests)  # first, since putting rows in order takes memory of its own
     blocks = cipher.encrypt(digests)
-    blocks[:, 0] ^= occurrences(digests)
+    blocks[:, 0] ^= counts
     return cipher.encrypt(blocks)
 
 

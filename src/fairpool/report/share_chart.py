@@ -15,6 +15,10 @@ WIDTH = 195
 
 BEST = "the best model"
 
+DECIMALS = 3
+"""Of shares: less than a pixel. All digits of a share would be all digits of v_N, which a letter
+does not tell."""
+
 
 def share_svg(
     alone: float, reward: float, total: float, *, received: str = "the model you receive"
@@ -29,12 +33,14 @@ def share_svg(
     """
     shares = {"your data alone": alone / total, received: reward / total, BEST: 1.0}
     specification = json.loads(_specification(tuple(shares)))
+    drawn = {what: round(share, DECIMALS) for what, share in shares.items()}
     rows = [
-        {"what": what, "share": share, "label": as_percent(share)} for what, share in shares.items()
+        {"what": what, "share": drawn[what], "label": as_percent(share)}
+        for what, share in shares.items()
     ]
     specification["datasets"] = {"shares": rows}
     # The axis goes beyond the longest bar, so that there is room for its label.
-    longest = {"name": "longest", "value": 1.15 * max(shares.values())}
+    longest = {"name": "longest", "value": 1.15 * max(drawn.values())}
     specification["params"] = [longest]
     return str(vl_convert.vegalite_to_svg(specification))
 

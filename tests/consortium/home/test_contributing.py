@@ -200,6 +200,24 @@ def test_few_rows_are_refused(home, tmp_path):
     assert made.file.manifest.rows == few
 
 
+def test_rows_with_the_same_inputs_are_as_few_as_their_inputs(home, tmp_path):
+    """Of sixty rows with one input, the Gram matrix is sixty times its products."""
+    labels = [row[3] for row in rows_of(60)]
+    for inputs, is_made in ((1, False), (PLAN.plan.fewest_rows - 1, False), (30, True)):
+        rows = rows_of(inputs, seed=5) * 60
+        table = table_of(
+            tmp_path, [(*row[:3], y) for row, y in zip(rows, labels, strict=False)], f"{inputs}.csv"
+        )
+        if is_made:
+            assert prepared(PLAN, table, home).file.manifest.rows == 60
+            continue
+        with pytest.raises(ContributionError, match=f"60 row.s. with {inputs} different inputs"):
+            prepared(PLAN, table, home)
+        shown = prepared(PLAN, table, home, rows_may_be_seen=True).file.arrays["gram"]
+        if inputs == 1:
+            assert np.linalg.matrix_rank(shown) == 1
+
+
 def test_few_new_rows_wait(home, tmp_path):
     rows = rows_of(80)
     contributed(PLAN, table_of(tmp_path, rows[:77]), home, tmp_path / "1.contribution")

@@ -8,12 +8,14 @@ import pytest
 
 import fairpool as fp
 from fairpool.consortium.home.hiding import DEFAULT_DELTA, Wish, bounded, hiding_of, wish_of
+from fairpool.consortium.home.journal import SECRET_FILE
 from fairpool.consortium.home.spending import BUDGET_FILE, Spending, spending
 from fairpool.differential_privacy.gaussian import epsilon_of, mu_of
 from fairpool.errors import ContributionError, PrivacyError
 from fairpool.exchange.arrival import Sender, arrive
 from fairpool.exchange.home import HOME_VARIABLE
 from fairpool.exchange.noisy_sums import row_bounds_of
+from fairpool.keyed_noise.secret import Secret
 from fairpool.models.weight_model import RowSums
 from fairpool.signatures import SigningKey
 from tests.support.exchange import KEYS, OPERATOR, a_contribution, a_plan, signed_plan, some_rows
@@ -51,6 +53,8 @@ def made(place, plan=PLAN, table="mine.csv", *, out=None, **settings):
     ("plan", "table"), [(PLAN, "mine.csv"), (CLASSES, "classes.csv")], ids=["numbers", "classes"]
 )
 def test_everything_that_depends_on_rows_has_noise(place, plan, table):
+    # Always the same noise: that on the number of rows is sometimes less than a row.
+    Secret(bytes(range(32))).write(place / "home" / SECRET_FILE)
     exact = made(place, plan, table).file
     noisy = made(place, plan, table, wish=wish()).file
     less = made(place, plan, table, wish=wish(30.0)).file

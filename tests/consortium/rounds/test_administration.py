@@ -183,6 +183,38 @@ def test_a_cut_ledger_is_noticed_by_a_letter(folder):
     assert any("rounds/0002: no record of the ledger tells of it" in one for one in problems)
 
 
+def flipped(lines):
+    at = len(lines[3]) // 2
+    changed = bytes([*lines[3][:at], lines[3][at] ^ 1, *lines[3][at + 1 :]])
+    return [*lines[:3], changed, *lines[4:]]
+
+
+TAMPERED = {
+    "a flipped bit": (flipped, 4),
+    "a record cut out": (lambda lines: [*lines[:2], *lines[3:]], 3),
+    "records in another order": (lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], 2),
+    "a record once more": (lambda lines: [*lines, lines[2]], 7),
+    "a line inserted": (lambda lines: [*lines[:4], b'{"kind":"release"}\n', *lines[4:]], 5),
+}
+"""What is done to the six lines of a ledger, and where it is found."""
+
+
+@pytest.mark.parametrize("how", TAMPERED)
+def test_whatever_is_done_to_the_ledger_is_found_by_the_command_and_stops_the_next_run(how, folder):
+    path = folder / "ledger.jsonl"
+    change, line = TAMPERED[how]
+    changed = b"".join(change(path.read_bytes().splitlines(keepends=True)))
+    path.write_bytes(changed)
+    assert any(f"line {line}: " in problem for problem in damaged(folder))
+    shown = fairpool("ledger", "show", folder, "--json")
+    assert shown.returncode == 2
+    assert any(f"line {line}: " in problem for problem in json.loads(shown.stdout)["problems"])
+    for command in (["run"], ["run", "--preview"]):
+        assert any(f"line {line}: " in error for error in refused(*command, folder))
+    assert path.read_bytes() == changed
+    assert (folder / "latest").read_text() == "rounds/0002\n"
+
+
 def test_a_changed_model_is_noticed_and_not_built_on(folder):
     path = folder / "rounds/0002/parties/Party-0/reward.safetensors"
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
@@ -210,12 +242,16 @@ def test_a_party_that_has_left_is_erased_and_what_stays_is_told(folder):
     (error,) = refused("erase", folder, "--party", "Party 1")
     assert "still takes part; take it out of the configuration first" in error
     leave(folder, "Party 1")
-    kept = len(list((folder / ".fairpool/kept").iterdir()))
+    labels = [*rows(60, 1)["y"].to_pylist(), *rows(40, 7)["y"].to_pylist()]
+    assert all(kept_with(folder, label) for label in labels)
+    kept = kept_parts(folder)
     done = answer("erase", folder, "--party", "Party 1")
     assert done == {"party": "Party 1", "rows": 100, "holders": ["Party 0", "Party 2"]}
-    assert len(list((folder / ".fairpool/kept").iterdir())) < kept
+    # No row of it is kept, nor anything else of the parts that the ledger names.
+    assert not any(kept_with(folder, label) for label in labels)
     shown = answer("ledger", "show", folder)["records"]
     assert shown[-1]["kind"] == "erasure"
+    assert set(shown[-1]["body"]["parts"]) == kept - kept_parts(folder) != set()
     (error,) = refused("erase", folder, "--party", "Party 1")
     assert "nothing is kept of it any longer" in error
     # The others go on without it; what they hold of it is no longer counted, which is said.
@@ -233,6 +269,19 @@ def test_whoever_never_took_part_cannot_be_erased(folder):
     assert "took part in no round; those who did" in error
 
 
+def kept_with(folder, label):
+    """The files beside the secret in which a label stands."""
+    number = np.float64(label).tobytes()
+    paths = [path for path in (folder / ".fairpool").rglob("*") if path.is_file()]
+    return [path.name for path in paths if number in path.read_bytes()]
+
+
+def kept_parts(folder):
+    """The parts of which anything is kept."""
+    kept = (folder / ".fairpool/kept").iterdir()
+    return {path.name.split(".")[0] for path in kept if path.suffix != ".record"}
+
+
 def kept_sums(folder):
     kept = (folder / ".fairpool/kept").iterdir()
     return [path for path in kept if path.suffix not in (".rows", ".record")]
@@ -242,14 +291,15 @@ def test_sums_are_forgotten_as_agreed(folder):
     leave(folder, "Party 1")
     path = folder / "collaboration.toml"
     path.write_text(path.read_text() + "[retention]\nrounds = 2\n")
-    before = len(kept_sums(folder))
+    before = kept_sums(folder)
     known = len(list((folder / ".fairpool/kept").glob("*.rows")))
     answer("run", folder)
-    assert len(kept_sums(folder)) == before
+    assert {*before} <= {*kept_sums(folder)}
     answer("run", folder)
-    assert len(kept_sums(folder)) < before
+    gone = {path.name.split(".")[0] for path in {*before} - {*kept_sums(folder)}}
     shown = answer("ledger", "show", folder)["records"]
     assert shown[-1]["kind"] == "forgotten"
+    assert set(shown[-1]["body"]["parts"]) == gone != set()
     assert "were erased, as agreed" in shown[-1]["body"]["summary"]
     # Who the rows are stays known: otherwise they could come back as new ones.
     assert len(list((folder / ".fairpool/kept").glob("*.rows"))) == known

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from fairpool.consortium.request import RunRequest
+from fairpool.consortium.rounds.distinct_inputs import DistinctInputs
 from fairpool.consortium.run import run
 from fairpool.realisation.reward_file import decode_reward
 from tests.support.batch_histories import fewest_in_any_combination, released
@@ -188,6 +189,42 @@ def test_a_batch_that_one_row_dominates_waits(tmp_path):
     consortium.tables["V"] = pa.concat_tables([before, new])
     done = consortium.next_round()
     assert done.contributions[1].assignment.waiting == 0
+
+
+def measured_again(table, times):
+    """Rows with the same inputs, and a label of their own each."""
+    labels = table["y"].to_pylist()[0] + np.random.default_rng(7).normal(0, 1, times)
+    return table.take([0] * times).set_column(2, "y", pa.array(labels))
+
+
+@pytest.mark.parametrize("are_counted", [False, True])
+def test_attack_ten_rows_with_the_same_inputs_are_one_row(tmp_path, monkeypatch, are_counted):
+    """Everybody gets the best model, without noise: what came is ten times one row's features."""
+    consortium = two_parties(tmp_path, rewards='covariance = "full"', rho=0.0)
+    done = consortium.next_round()
+    before, old = told_by(consortium, done), consortium.tables["V"]
+    again = measured_again(numbers(1, 5), 10)
+    inputs = encoded_inputs(done, again, 0)
+    consortium.tables["V"] = pa.concat_tables([old, again])
+    if not are_counted:
+        monkeypatch.setattr(DistinctInputs, "are_enough", True)
+        done = consortium.next_round()
+        np.testing.assert_allclose(
+            inputs_from(told_by(consortium, done) - before), inputs, atol=1e-6
+        )
+        return
+    # So they wait, until as many different inputs are new as a batch needs.
+    done = consortium.next_round()
+    assert done.contributions[1].assignment.waiting == 10
+    assert not done.collaboration.received[0].sent
+    (note,) = [one for one in done.notes if one.code == "rows wait" and one.party == "V"]
+    assert "too many of them have the same inputs" in note.text
+    for others, waiting in ((8, 18), (9, 0)):
+        consortium.tables["V"] = pa.concat_tables([old, again, numbers(others, 6)])
+        done = consortium.next_round()
+        assert done.contributions[1].assignment.waiting == waiting
+    assert done.collaboration.received[0].sent
+    assert np.abs(inputs_from(told_by(consortium, done) - before) - inputs).max() > 0.2
 
 
 def test_over_several_rounds_every_difference_of_files_is_one_of_whole_batches(tmp_path):

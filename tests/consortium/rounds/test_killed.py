@@ -9,10 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from fairpool.consortium.rounds.inspecting import verify_folder
 from fairpool.consortium.rounds.releasing import one_at_a_time
 from fairpool.errors import LedgerError
 from tests.support.consortia import Consortium, numbers
-from tests.support.projects import fairpool
+from tests.support.projects import COMMAND, fairpool
 
 ROOT = Path(__file__).parents[3]
 
@@ -88,3 +89,22 @@ def test_of_two_runs_at_once_one_is_refused(tmp_path):
     assert not (tmp_path / "ledger.jsonl").exists()
     assert not (tmp_path / "rounds").exists()
     assert fairpool("run", tmp_path, "--quiet").returncode == 0
+
+
+@pytest.mark.soak
+def test_of_two_processes_at_once_each_makes_a_round_or_is_refused(tmp_path):
+    tables = {"A": numbers(40, 1), "B": numbers(40, 2, 0.5)}
+    consortium = Consortium(folder=tmp_path, tables=tables)
+    consortium.write()
+    done = 0
+    for _ in range(3):
+        command = [COMMAND, "run", tmp_path, "--quiet"]
+        started = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        for process in started:
+            _, told = process.communicate()
+            assert process.returncode in (0, 2), told
+            assert process.returncode == 0 or "another run is at work" in told
+            done += process.returncode == 0
+        assert verify_folder(tmp_path).ok
+        assert [body["round"] for body in consortium.releases()] == [*range(1, done + 1)]
+    assert done >= 3

@@ -12,7 +12,9 @@ from tests.support.holdings_oracle import Holdings, check_round, file_rows, told
 from tests.support.noise_attacks import labels_in
 from tests.support.projects import fairpool
 
-RHOS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)
+EIGHT = np.linspace(0.9, 0.2, 8)
+SIXTY = np.linspace(0.9, 0.1, 60)
+"""What is agreed on from round to round."""
 
 
 def wide(count, seed):
@@ -79,8 +81,16 @@ def test_moments_in_released_files_of_weights(tmp_path, covariance):
     check_normal(np.concatenate(noise))
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-def test_attack_files_of_many_rounds_by_the_command(tmp_path, suffix):
+@pytest.mark.parametrize(
+    ("suffix", "rhos"),
+    [
+        (".parquet", EIGHT),
+        (".csv", EIGHT),
+        pytest.param(".parquet", SIXTY, marks=pytest.mark.soak),
+    ],
+    ids=["parquet", "csv", "sixty rounds"],
+)
+def test_attack_files_of_many_rounds_by_the_command(tmp_path, suffix, rhos):
     """rho goes down, so that everybody is sent something almost every month: of every label, the
     best that all files together give is the least noisy one.
     """
@@ -88,7 +98,7 @@ def test_attack_files_of_many_rounds_by_the_command(tmp_path, suffix):
     consortium = Consortium(folder=tmp_path, kind="gp", tables=tables, suffix=suffix)
     consortium.write()
     seen, etas = [], []
-    for rho in RHOS:
+    for rho in rhos:
         done = fairpool("run", tmp_path, "--rho", rho, "--quiet")
         assert done.returncode == 0, done.stderr
         party = consortium.releases()[-1]["parties"][0]
@@ -99,7 +109,7 @@ def test_attack_files_of_many_rounds_by_the_command(tmp_path, suffix):
             labels = dict(zip(map(tuple, reward.posterior.X), labels_in(reward), strict=True))
             seen.append(labels)
             etas.append(eta / scale**2)
-    assert len(seen) >= 6
+    assert len(seen) >= 0.75 * len(rhos)
     etas = np.array(etas)
     encoding = reward.encoding
     X = encoding.encode(tables["B"])
@@ -114,6 +124,10 @@ def test_attack_files_of_many_rounds_by_the_command(tmp_path, suffix):
         assert np.mean(np.square(estimate)) > 0.65 * etas[least]
     # Brownian: a step from one release to the next has the variance of the difference.
     order = np.argsort(etas)
+    steps = []
     for low, high in pairwise(order):
         step = np.mean(np.square(noise[high] - noise[low]))
-        assert 0.5 < step / (etas[high] - etas[low]) < 1.7
+        steps.append(step / (etas[high] - etas[low]))
+    # Of 80 rows each, hardly ever a quarter off; the more so all together.
+    assert 0.4 < min(steps) <= max(steps) < 1.9
+    assert abs(np.mean(steps) - 1) < 5 * np.sqrt(2 / (len(y) * len(steps)))

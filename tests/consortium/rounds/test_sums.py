@@ -1,6 +1,7 @@
 """Rows or sums over them: the same values, rewards, verdicts and models."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import fairpool as fp
@@ -98,3 +99,43 @@ def check_predictions(reward, table, *, of_classes):
     else:
         labels, _ = reward.encoding.target.decode(y, np.zeros(len(y)))
         assert np.mean((mean - labels) ** 2) < 0.8 * np.var(labels)
+
+
+def numbers_of(done, table):
+    """All numbers of rows, as they came, encoded, and as features; none that has few digits."""
+    encoding, model = done.preparation.encoding, done.built.model
+    X, y = encoding.encode(table), encoding.encode_target(table)
+    is_classifier = hasattr(model, "features_of_classes")
+    features = model.features_of_classes(X) if is_classifier else [model.whitened_features(X)]
+    raw = [table[name].to_numpy() for name in ("x", "z", "y") if table[name].type == pa.float64()]
+    every = np.concatenate([np.ravel(array) for array in (X, y, *raw, *features)])
+    words = np.unique(every.view(np.uint64))
+    return words[words & np.uint64(0xFFFFFF) != 0]
+
+
+def has_any(content, words):
+    """Whether any of these numbers stands somewhere in a file, from whichever byte on."""
+    for start in range(8):
+        there = np.frombuffer(content[start : len(content) - (len(content) - start) % 8], "<u8")
+        if np.isin(there, words).any():
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("kind", "of_classes"), [("sparse_gp", False), ("blr", True)])
+def test_no_number_of_a_row_is_in_anything_that_others_have(kind, of_classes, rounds):
+    case, done = rounds(kind, of_classes, NAMES)
+    # What the operator has, and every party's letter and reward.
+    paths = [path for path in sorted(case.folder.rglob("*")) if path.is_file()]
+    paths = [path for path in paths if path.suffix != ".html" or "parties" in path.parts]
+    assert sum(path.name == "reward.safetensors" for path in paths) == 3
+    assert sum(path.suffix == ".contribution" for path in paths) == 3
+    words = [numbers_of(done, table) for table in case.tables.values()]
+    assert all(len(of_party) > 300 for of_party in words)
+    words = np.concatenate(words)
+    for path in paths:
+        assert not has_any(path.read_bytes(), words), path
+    # Where rows were sent, some are kept, and so they could have been found.
+    by_rows, _ = rounds(kind, of_classes, ())
+    kept = (by_rows.folder / ".fairpool" / "kept").iterdir()
+    assert any(has_any(path.read_bytes(), words) for path in kept)

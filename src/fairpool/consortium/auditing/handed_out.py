@@ -17,7 +17,12 @@ from fairpool.consortium.verification.finding import (
     unknown,
 )
 from fairpool.errors import FairpoolError
-from fairpool.exchange.statement import SignedStatement, Statement, as_in_letters
+from fairpool.exchange.statement import (
+    SignedStatement,
+    Statement,
+    as_in_letters,
+    rho_as_in_letters,
+)
 from fairpool.realisation.carried import content_digest, statement_in
 from fairpool.realisation.reward_file import decode_reward
 from fairpool.report.sealed_letter import unsealed
@@ -156,11 +161,14 @@ def _statement(
     for name, (told, recorded) in pairs.items():
         if told != recorded:
             yield false(about, f"{one.name}: {name} {told} was said, and it is {recorded}")
+    rho, reward = opened.past.rho_used, one.reward
+    if said.model is None:
+        rho, reward = rho_as_in_letters(rho), as_in_letters(reward)
     numbers = {
         "value of all data": (said.total, as_in_letters(opened.past.total)),
         "value of its data": (said.value, one.value),
-        "rho": (said.rho, opened.past.rho_used),
-        "reward": (said.reward, one.reward),
+        "rho": (said.rho, rho),
+        "reward": (said.reward, reward),
         "what it holds": (said.holds, as_in_letters(one.holds)),
     }
     if anew is not None:

@@ -114,6 +114,9 @@ def _in_place_of(
         names: Those of its rows [m].
         is_new: Which of these were never contributed [m].
     """
+    found = np.zeros(len(names), dtype=bool)
+    if not len(gone):  # as in every first contribution: of millions of rows, nothing is sorted
+        return found
     gone = np.sort(gone)
     new = np.flatnonzero(is_new)
     new = new[np.argsort(names[new], kind="stable")]
@@ -121,7 +124,6 @@ def _in_place_of(
     rank = np.arange(len(new)) - np.searchsorted(in_turn, in_turn, side="left")
     among_gone = np.searchsorted(gone, in_turn, side="right")
     among_gone -= np.searchsorted(gone, in_turn, side="left")
-    found = np.zeros(len(names), dtype=bool)
     found[new[rank < among_gone]] = True
     return found
 

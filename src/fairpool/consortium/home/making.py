@@ -216,9 +216,13 @@ class Making:
         some = slice(None) if chosen.all() else chosen  # without a copy of millions of rows
         ids = keys_of(identities.ids[some])
         names = None
-        if identities.names is not None:
-            names = identities.names[some][order_of(ids)]
-        ids = in_order(ids)
+        if identities.names is None:
+            ids = in_order(ids)
+        else:
+            order = order_of(ids)
+            ids = ids[order]
+            names = identities.names[some][order]
+            del order  # before the next ones are sorted
         members = ids
         if identities.members is not identities.ids:
             members = in_order(keys_of(identities.members[some]))
@@ -249,18 +253,20 @@ class Making:
             entry: The journal's; None: there is nothing to put it beside.
             others: Earlier contributions beside it.
         """
-        selection = Selection(
-            rows=self.chosen.count,
-            left_out=self.chosen.left_out,
-            counts=counts,
-            levels=self.table.level_counts(self.chosen.rows),
-        )
         overlapping = [other for other in others.unknown if other in self.journal.entries]
         if entry is not None:
             near = [one for one in others.joined if share_rows(one.members, entry.members)]
             overlapping += [one.entry for one in near]
         plan = self.plan.plan
-        problems = few_rows_problems(plan, selection, needed=rows_needed(plan, overlapping))
+        needed = rows_needed(plan, overlapping)
+        selection = Selection(
+            rows=self.chosen.count,
+            inputs=self.table.distinct_inputs(self.chosen.rows, needed),
+            left_out=self.chosen.left_out,
+            counts=counts,
+            levels=self.table.level_counts(self.chosen.rows),
+        )
+        problems = few_rows_problems(plan, selection, needed=needed)
         if entry is not None:
             problems += difference_problems(entry, others, needed=plan.fewest_rows)
         if problems:

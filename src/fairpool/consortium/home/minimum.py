@@ -26,12 +26,14 @@ class Selection:
 
     Attributes:
         rows: How many.
+        inputs: How many different inputs they have; counted until there are as many as needed.
         left_out: How many rows of the table are in earlier contributions instead.
         counts: Of classes, how many of each; None: labels are numbers.
         levels: How many rows have each level.
     """
 
     rows: int
+    inputs: int
     left_out: int
     counts: tuple[int, ...] | None
     levels: LevelCounts
@@ -85,6 +87,12 @@ def few_rows_problems(plan: Plan, selection: Selection, *, needed: int) -> list[
     problems = []
     if selection.rows < needed:
         problems.append(_few_rows(plan, selection, needed=needed))
+    elif selection.inputs < needed:
+        problems.append(
+            f"{selection.rows} row(s) with {selection.inputs} different inputs, and a contribution"
+            f" needs {needed} different ones: rows with the same inputs hide these no better than"
+            f" one row does; add other rows, {OR_SHOW}"
+        )
     if isinstance(plan.encoding.target, ClassTarget):
         for level, count in zip(plan.encoding.target.levels, selection.counts or (), strict=True):
             if 0 < count < FEWEST_OF_A_CLASS:

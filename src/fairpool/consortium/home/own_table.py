@@ -19,8 +19,9 @@ from fairpool.consortium.heads import column_names
 from fairpool.consortium.intake import complete_rows, survey
 from fairpool.consortium.problems import Problem, Severity, worst_first
 from fairpool.consortium.reading import Reading
+from fairpool.consortium.rounds.distinct_inputs import DistinctInputs
 from fairpool.consortium.rounds.identification import Identities, identify
-from fairpool.consortium.rounds.part_sums import sum_parts
+from fairpool.consortium.rounds.part_sums import blocks_of, sum_parts
 from fairpool.consortium.surveys import Survey
 from fairpool.consortium.tables import Place, Source
 from fairpool.consortium.tolerant_reading import wanted_of
@@ -36,10 +37,6 @@ from fairpool.targets import TARGETS
 
 OWNER = "your table"
 """What errors call it."""
-
-ONE_PERSON = "home"
-"""Whose rows these are, in their hashes: the same for all parties and operators of a home, since a
-plan that called the party otherwise would make old rows look new."""
 
 ONE_PERSON = "home"
 """Whose rows are hashed: the same for all parties and operators of a home. Otherwise a plan that
@@ -112,6 +109,20 @@ class OwnTable:
                     return batch.place(int(complete[number - done]))
                 done += len(complete)
         raise AssertionError(number)  # it was there a moment ago
+
+    def distinct_inputs(self, chosen: NDArray[np.bool_], enough: int) -> int:
+        """How many different inputs some complete rows [m] have; counted until there are enough."""
+        encoding = self.plan.encoding
+        inputs = DistinctInputs(enough)
+        d = len(encoding.features)
+        by_piece = self.identities.by_piece(chosen)
+        for piece, of_piece in zip(self.identities.pieces, by_piece, strict=True):
+            reading = Reading.labelled(piece, encoding, self.survey.source.delivery)
+            for block in blocks_of(reading, encoding, d):
+                inputs.see(block.X[of_piece[block.rows]])
+                if inputs.are_enough:  # as a rule in the first block; others read all of it
+                    return inputs.count
+        return inputs.count
 
     def level_counts(self, chosen: NDArray[np.bool_]) -> LevelCounts:
         """How many of some complete rows [m] have each level; without categories nothing is read.

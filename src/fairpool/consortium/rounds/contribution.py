@@ -88,7 +88,8 @@ class Contribution:
         if self.stands_out:
             why = (
                 "the label of one of them is so far from what others predict that it would be"
-                " located among so few; look whether it is right"
+                " located among so few (look whether it is right), or too many of them have the"
+                " same inputs, and hide each other no better than one row does"
             )
         return f"{self._rows(self.assignment.waiting)} wait until enough new ones come: {why}"
 

@@ -1,8 +1,9 @@
-"""New batches in which one row dominates: what a batch tells when it leaves is about that row.
+"""New batches that hide too little: in which one row dominates, or which have too few inputs.
 
 Of a batch that comes or goes, whoever compares two files sees the sum over its rows of a_k e_k, a_k
 the row's features and e_k its label less what the recipient's own data predict. Where one row makes
-up more than half of it, the row could be located (`fairpool.realisation.outlying`).
+up more than half of it, the row could be located (`fairpool.realisation.outlying`). And where its
+new rows have fewer different inputs than a batch needs rows, fewer numbers in it are unknown.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.learning import Learning
 from fairpool.consortium.reading import Reading
 from fairpool.consortium.rounds.contribution import Contribution
+from fairpool.consortium.rounds.distinct_inputs import DistinctInputs
 from fairpool.consortium.rounds.part_sums import blocks_of, features_of
 from fairpool.models import (
     Classifier,
@@ -41,7 +43,7 @@ def dominated_batches(
     learning: Learning,
     workers: Workers,
 ) -> dict[str, set[str]]:
-    """The new batches in which one row dominates, by the party's permanent identity.
+    """The new batches that hide too little, by the party's permanent identity.
 
     Args:
         game: Of these contributions.
@@ -85,7 +87,7 @@ def _dominated(
     learning: Learning,
     workers: Workers,
 ) -> set[str]:
-    """Of one party's new batches, those in which one row dominates in anybody's eyes.
+    """Of one party's new batches, those that hide too little, in anybody's eyes.
 
     Args:
         contribution: The party's.
@@ -95,9 +97,14 @@ def _dominated(
     """
     assignment = contribution.assignment
     batch_of_place = {}
+    fresh_places = set()
     for name in assignment.new:
         for part in assignment.batches.batches[name].parts:
-            batch_of_place[assignment.part_names.index(part)] = name
+            place = assignment.part_names.index(part)
+            batch_of_place[place] = name
+            if assignment.batches.parts[part].parent is None:
+                fresh_places.add(place)
+    inputs = {name: DistinctInputs(assignment.fewest) for name in assignment.new}
     seen = _sums_seen(contribution, others, learning)
     sights_of: dict[str, list[Sight]] = {}
     for sight in seen:
@@ -117,6 +124,8 @@ def _dominated(
                 if place not in batch_of_place:
                     continue
                 X = block.X[rows]
+                if place in fresh_places:
+                    inputs[batch_of_place[place]].see(X)
                 features = features_of(model, X)
                 for sight in sights_of[batch_of_place[place]]:
                     c = sight[1]
@@ -131,7 +140,7 @@ def _dominated(
             len(contribution.identities.pieces),
         )
     refuse_changed(contribution.survey.source.owner, passages, contribution.survey.contents)
-    dominated = set()
+    dominated = {name for name, of_batch in inputs.items() if not of_batch.are_enough}
     for sight, label_sums in seen.items():
         if label_sums.shares(largest[sight], squares[sight]).max() > MOST_OF_BATCH:
             dominated.add(sight[0])

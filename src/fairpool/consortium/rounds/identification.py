@@ -17,9 +17,9 @@ from fairpool.consortium.contents import refuse_changed
 from fairpool.consortium.heads import column_names
 from fairpool.consortium.intake import complete_rows
 from fairpool.consortium.reading import Piece, Reading
+from fairpool.consortium.rounds.gathered import Gathered
 from fairpool.consortium.surveys import Survey
 from fairpool.encoding import TableEncoding
-from fairpool.keyed_noise.block_cipher import Blocks
 from fairpool.keyed_noise.identity import row_digests, row_ids
 from fairpool.keyed_noise.secret import Secret
 from fairpool.rounds.row_keys import Keys, keys_of
@@ -82,12 +82,12 @@ def identify(
     with_inputs = tuple(dict.fromkeys([*columns, *(column.name for column in encoding.columns)]))
     pieces = Piece.of(survey.source.files)
     sizes = []
-    digests = [np.empty((0, 2), np.uint64)]
-    digests_with_inputs = [np.empty((0, 2), np.uint64)]
-    is_named = named and bool(encoding.ids) and columns[:-1] == encoding.ids
-    names = [np.empty(0, np.uint64)]
-    passages = []
     total = survey.rows + survey.dropped
+    digests = Gathered(total, np.empty((0, 2), np.uint64))
+    digests_with_inputs = Gathered(total, np.empty((0, 2), np.uint64))
+    is_named = named and bool(encoding.ids) and columns[:-1] == encoding.ids
+    names = Gathered(total, np.empty(0, np.uint64))
+    passages = []
     done = 0
     for piece in pieces:
         reading = _reading(piece, survey, encoding, columns)
@@ -97,37 +97,31 @@ def identify(
             if table.num_rows:
                 cells = _cells(table, with_inputs, encoding)
                 known_by = {name: cells[name] for name in columns}
-                digests.append(row_digests(secret, party, known_by))
+                digests.add(row_digests(secret, party, known_by))
                 if is_named:
                     naming = {name: cells[name] for name in encoding.ids}
-                    names.append(row_digests(secret, party, naming)[:, 0].copy())
+                    names.add(row_digests(secret, party, naming)[:, 0])
                 if with_inputs != columns:
-                    digests_with_inputs.append(row_digests(secret, party, cells))
+                    digests_with_inputs.add(row_digests(secret, party, cells))
             complete += table.num_rows
             done += batch.columns.num_rows
             progress(f"recognising rows of {piece.file.name}", done, total)
         passages.append(reading.passage)
         sizes.append(complete)
     refuse_changed(survey.source.owner, passages, survey.contents)
-    ids = row_ids(secret, _all_of(digests))
+    ids = row_ids(secret, digests.rows)
+    del digests  # of millions of rows, what is not needed any longer is worth freeing
     members = ids
     if with_inputs != columns:
-        members = row_ids(secret, _all_of(digests_with_inputs))
+        members = row_ids(secret, digests_with_inputs.rows)
     return Identities(
         columns=columns,
         pieces=tuple(pieces),
         sizes=tuple(sizes),
         ids=ids,
         members=members,
-        names=np.concatenate(names) if is_named else None,
+        names=names.rows if is_named else None,
     )
-
-
-def _all_of(pieces: list[Blocks]) -> Blocks:
-    """All of them, as one array: the pieces are gone then, since millions of rows fill memory."""
-    every = np.concatenate(pieces)
-    pieces.clear()
-    return every
 
 
 def _cells(

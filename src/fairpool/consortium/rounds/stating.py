@@ -5,7 +5,13 @@ import numpy as np
 from fairpool.consortium.rounds.context import RoundContext
 from fairpool.consortium.rounds.contribution import Contribution
 from fairpool.consortium.scrutiny import Run
-from fairpool.exchange.statement import SentModel, SignedStatement, Statement, as_in_letters
+from fairpool.exchange.statement import (
+    SentModel,
+    SignedStatement,
+    Statement,
+    as_in_letters,
+    rho_as_in_letters,
+)
 from fairpool.keyed_noise.secret import Secret
 from fairpool.realisation import ModelReward
 from fairpool.realisation.carried import content_digest
@@ -37,6 +43,9 @@ def statement_of(run: Run, i: int, *, head: str, reward: bytes | None, letter: b
     result, contribution = run.collaboration, run.contributions[i]
     holds = result.received[i].holds if result.received else result.models[i].value
     measured = result.contributions
+    rho, due = float(result.rho), float(result.rewards[i])
+    if reward is None:  # with a new model, the file has all digits of both
+        rho, due = rho_as_in_letters(rho), as_in_letters(due)
     return Statement(
         collaboration=run.preparation.configuration.name,
         round=context.number,
@@ -54,8 +63,8 @@ def statement_of(run: Run, i: int, *, head: str, reward: bytes | None, letter: b
         value=float(result.game.alone[i]),
         contribution=as_in_letters(float(measured.values[i])),
         standard_error=as_in_letters(float(measured.standard_errors[i])),
-        rho=float(result.rho),
-        reward=float(result.rewards[i]),
+        rho=rho,
+        reward=due,
         holds=as_in_letters(float(holds)),
         model=None if reward is None else _sent(run, i, context, reward),
     )
