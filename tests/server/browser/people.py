@@ -48,6 +48,7 @@ return {
 
 LEADS_ON = """
 const one = arguments[0];
+if (one.tagName === "SUMMARY") return false;
 if (one.tagName === "A")
   return !one.hasAttribute("download") && !one.target && !one.getAttribute("href").startsWith("#");
 return one.type === "submit" && one.form !== null && one.form.checkValidity();
@@ -126,7 +127,9 @@ class Viewer:
 
     def _that_says(self, words: str) -> WebElement:
         """The button or link that begins with these words."""
-        for element in self.browser.find_elements(By.CSS_SELECTOR, "main button, main a, nav a"):
+        for element in self.browser.find_elements(
+            By.CSS_SELECTOR, "main button, main a, main summary, nav a"
+        ):
             if element.is_displayed() and element.text.startswith(words):
                 return element
         raise AssertionError(f"nothing here says {words!r}: {self.text}")
@@ -186,7 +189,11 @@ class Viewer:
 
     def wait_for(self, words: str) -> None:
         """Wait until words can be read on the page, which changes by itself."""
-        wait_until(lambda: words in self._text_or_nothing(), f"{words!r}: {self.text}")
+        try:
+            wait_until(lambda: words in self._text_or_nothing(), repr(words))
+        except AssertionError as error:
+            error.add_note(f"there is only this: {self.text}")
+            raise
 
     def _text_or_nothing(self) -> str:
         """The text, if the page is not just being loaded."""

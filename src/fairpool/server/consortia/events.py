@@ -30,6 +30,7 @@ ACTIONS = frozenset(
         "invited",
         "joined",
         "left",
+        "no-longer-fits",
         "preview-asked",
         "previewed",
         "release-asked",

@@ -267,7 +267,7 @@ def _released(pages: Pages) -> None:
             other = pages.browser(person).get(link)
             assert other.status_code == 404 or other.content != own.content
     assert pages.browser(pages.them.of_north).get(f"{pages.here}/results/2").status_code == 404
-    assert "round 1" in pages.see(pages.them.auditor, "/ledger")
+    assert "Round 1" in pages.see(pages.them.auditor, "/ledger")
     assert "Compute round 1 anew" in pages.see(pages.them.auditor)
     assert "Nothing is FALSE." in pages.do(pages.them.auditor, "/rounds/1/audit")
     wrong = pages.do(pages.them.auditor, "/rounds/1/audit/signature", document="{}")

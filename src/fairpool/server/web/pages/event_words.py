@@ -24,6 +24,7 @@ WORDS = {
     "file-received": "sent a file{for_party}",
     "submitted": "submitted data{for_party}",
     "withdrawn": "withdrew a file{for_party}",
+    "no-longer-fits": "found that a file{of_party} does not fit the new terms",
     "round-opened": "opened round {round}",
     "round-closed": "closed round {round}",
     "round-reopened": "opened round {round} again",
