@@ -105,13 +105,13 @@ def begin(service: Kept, people: dict[str, Viewer], folder: Path) -> Play:
     olga.fill("target", "progression")
     olga.fill("columns", "age: 0 to\nbmi: 10 to 70 kg/m2\nbp")
     olga.fill("parties", "\n".join(PARTIES))
+    olga.fill("size", "20")
     olga.press("Create the draft")
     assert "say a range, as in" in olga.text
     olga.fill("columns", "age: 0 to 120\nbmi: 10 to 70 kg/m2\nbp")
     olga.press("Create the draft")
     assert "The draft is made" in olga.text
     here = olga.path.removesuffix("/terms")
-    _want_a_small_model(olga, here)
     for party, name in PARTIES.items():
         join(people[name], invite(olga, here, f"For {party}"), NAMES[name])
         assert "The operator is preparing the terms" in people[name].text
@@ -121,17 +121,6 @@ def begin(service: Kept, people: dict[str, Viewer], folder: Path) -> Play:
     assert "The terms are proposed" in olga.text
     folder.mkdir()
     return Play(service=service, folder=folder, people=people, here=here)
-
-
-def _want_a_small_model(operator: Viewer, here: str) -> None:
-    """What the form has no field for is written into the text below it."""
-    operator.open(f"{here}/draft")
-    operator.press("The same as a text")
-    text = operator.find("#toml").get_property("value")
-    operator.fill("toml", f"{text}\n[model]\nkind = 'sparse_gp'\ninducing_points = 20\n")
-    operator.press("Save the text")
-    assert "nothing is wrong with it" in operator.text
-    assert operator.faults() == []
 
 
 def change_terms(play: Play, rho: str) -> None:
