@@ -42,12 +42,11 @@ class Camera:
 
     def _wait_until_it_is_drawn(self) -> None:
         """Wait for a report or a letter in the page, which is loaded once it is to be seen."""
-        for frame in self.viewer.browser.find_elements(By.TAG_NAME, "iframe"):
-            self.viewer.browser.switch_to.frame(frame)
-            self.viewer.wait_for("Hospital")
-            self.viewer.browser.switch_to.default_content()
+        if self.viewer.browser.find_elements(By.TAG_NAME, "iframe"):
+            with self.viewer.in_frame("Hospital"):
+                pass
         self.viewer.browser.execute_async_script(
-            "const done = arguments[0];"
+            "const done = arguments[0]; scrollTo(0, 0);"
             "setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 1000)"
         )
 

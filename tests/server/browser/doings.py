@@ -83,18 +83,17 @@ def stop_and_go_on(operator: Viewer, kept: Kept) -> None:
 def look(operator: Viewer) -> None:
     """Look at a preview, and at what another rho would give."""
     operator.press("Look at it")
-    operator.browser.switch_to.frame(operator.find("iframe"))
-    wait_until(
-        lambda: bool(operator.browser.find_elements(By.CSS_SELECTOR, "#rho-chart svg")),
-        "the report's chart",
-    )
-    before = operator.find("#live-rewards").text
-    operator.browser.execute_script(
-        "const rho = document.querySelector('#rho'); rho.value = rho.value > 0.5 ? 0 : 1;"
-        "rho.dispatchEvent(new Event('input', {bubbles: true}))"
-    )
-    wait_until(lambda: operator.find("#live-rewards").text != before, "other rewards")
-    operator.browser.switch_to.default_content()
+    with operator.in_frame("Who receives what, and why"):
+        wait_until(
+            lambda: bool(operator.browser.find_elements(By.CSS_SELECTOR, "#rho-chart svg")),
+            "the report's chart",
+        )
+        before = operator.find("#live-rewards").text
+        operator.browser.execute_script(
+            "const rho = document.querySelector('#rho'); rho.value = rho.value > 0.5 ? 0 : 1;"
+            "rho.dispatchEvent(new Event('input', {bubbles: true}))"
+        )
+        wait_until(lambda: operator.find("#live-rewards").text != before, "other rewards")
     assert console(operator.browser) == []
 
 
@@ -118,9 +117,8 @@ def verify(viewer: Viewer, here: str, party: str, table: Path) -> None:
         table: What it sent, in a folder of its own.
     """
     viewer.open(f"{here}/results")
-    viewer.browser.switch_to.frame(viewer.find("iframe"))
-    assert f"To {party}" in viewer.find("h1").text
-    viewer.browser.switch_to.default_content()
+    with viewer.in_frame(f"To {party}"):
+        assert f"To {party}" in viewer.find("h1").text
     with _same_browser(viewer) as client:
         for link in viewer.browser.find_elements(By.CSS_SELECTOR, "main a[download]"):
             _save(client, link.get_attribute("href") or "", table.parent)

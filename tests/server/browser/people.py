@@ -46,6 +46,12 @@ return {
 };
 """
 
+OPEN_TAB_IS_SEEN = """
+const tab = document.querySelector(".tabs [aria-current]");
+const place = tab?.getBoundingClientRect();
+return !tab || (place.left >= 0 && place.right <= window.innerWidth);
+"""
+
 LEADS_ON = """
 const one = arguments[0];
 if (one.tagName === "SUMMARY") return false;
@@ -109,6 +115,22 @@ class Viewer:
     def find(self, selector: str) -> WebElement:
         """The first element of a selector."""
         return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    @contextmanager
+    def in_frame(self, words: str) -> Iterator[None]:
+        """Look into the report or the letter in the page, once these words are there.
+
+        Args:
+            words: Of it; it is loaded once it is to be seen.
+        """
+        frame = self.find("iframe")
+        self.browser.execute_script("arguments[0].scrollIntoView()", frame)
+        self.browser.switch_to.frame(frame)
+        try:
+            self.wait_for(words)
+            yield
+        finally:
+            self.browser.switch_to.default_content()
 
     def press(self, words: str) -> None:
         """Press the button, or follow the link, that begins with these words."""
@@ -209,6 +231,8 @@ class Viewer:
         )
         if width > room:
             faults.append(f"it is {width} wide where there is room for {room}")
+        if not self.browser.execute_script(OPEN_TAB_IS_SEEN):
+            faults.append("the tab that is open is out of view")
         self.browser.execute_script(AXE)
         found: list[dict[str, Any]] = self.browser.execute_async_script(RUN_AXE)
         faults += [f"{one['id']}: {one['nodes']}" for one in found if one["impact"] in GRAVE]

@@ -229,4 +229,4 @@ def _second_round(play: Play) -> None:
     look(olga)
     release(olga, 2)
     olga.wait_for("Round 3")
-    verify(play.of("Hospital A"), play.here, "Hospital A", newer)
+    verify(play.of("Hospital B"), play.here, "Hospital B", play.folder / "Hospital B" / "b.csv")
