@@ -1,6 +1,7 @@
 """Take the documentation's screenshots.
 
-The demo's report and a letter, at desktop and phone width, and what changed since a round before.
+The demo's report and a letter, at desktop and phone width, what changed since a round before, and
+the service's pages.
 
 Usage: `python -m docs.take_screenshots`.
 """
@@ -8,6 +9,7 @@ Usage: `python -m docs.take_screenshots`.
 import tempfile
 from pathlib import Path
 
+from docs.service_screenshots import take_all
 from fairpool.consortium.example import write_example
 from fairpool.consortium.request import RunRequest
 from fairpool.consortium.rounds.releasing import release
@@ -60,6 +62,7 @@ def main() -> None:
             since = browser.find_element("css selector", "#since")
             browser.execute_script("arguments[0].style.padding = '0 16px 16px'", since)
             since.screenshot(str(IMAGES / "since-last-time.png"))
+    take_all(IMAGES)
 
 
 if __name__ == "__main__":

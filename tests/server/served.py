@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +32,11 @@ class Served:
         """Where it listens."""
         return int(self.address.rsplit(":", 1)[1])
 
+    def kill(self) -> None:
+        """End it, and all its workers, as a machine does that loses its power: kill -9."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(60)
+
     def stop(self) -> int:
         """End it as a service manager does; its exit code."""
         self.process.terminate()
@@ -43,14 +49,16 @@ class Served:
 
 @contextmanager
 def served(folder: Path, *more: str, **environment: str) -> Iterator[Served]:
-    """A service on any free port.
+    """A service on this machine.
 
     Args:
         folder: Where everything is kept.
-        more: Arguments besides; --workers 0 is among them unless they say otherwise.
+        more: Arguments besides; --workers 0 and any port are among them unless they say otherwise.
         environment: Variables besides.
     """
-    arguments = ["serve", "--folder", str(folder), "--port", "0", "--json"]
+    arguments = ["serve", "--folder", str(folder), "--json"]
+    if "--port" not in more:
+        arguments += ["--port", "0"]
     if "--workers" not in more:
         arguments += ["--workers", "0"]
     errors = folder.with_suffix(".log")
@@ -61,6 +69,7 @@ def served(folder: Path, *more: str, **environment: str) -> Iterator[Served]:
             stderr=log,
             text=True,
             env=os.environ | environment,
+            start_new_session=True,  # so that it can be killed with its workers
         )
     try:
         assert process.stdout is not None

@@ -50,7 +50,9 @@ def test_everybody_finds_what_is_theirs_to_do(demo: Served):
     assert "The terms have changed: read them, and decide for Hospital C" in first_page(
         demo, "Clara"
     )
-    assert "Compute round 1 anew" in first_page(demo, "Noor")
+    noor = first_page(demo, "Noor")
+    assert "Compute round 1 anew" in noor
+    assert '<a href="/demo">Look as somebody else</a>' in noor
 
 
 def test_a_demonstration_that_is_there_is_shown_as_it_is(demo: Served, tmp_path: Path):

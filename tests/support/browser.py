@@ -27,7 +27,7 @@ OWN = ("file:", "data:", "blob:", "chrome:", "chrome-untrusted:")
 
 
 @contextmanager
-def chromium(profile):
+def chromium(profile, *, contexts=False):
     binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not binary or not driver:
         if os.environ.get("CI"):
@@ -40,6 +40,7 @@ def chromium(profile):
     options.binary_location = binary
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
+    options.enable_bidi = contexts  # by which one browser is that of several people
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     browser = webdriver.Chrome(options=options, service=Service(driver))
     try:

@@ -22,15 +22,21 @@ _SECRET_TEXTS = (
 )
 
 
-def write_logs() -> None:
-    """Have everything that is logged written to standard error, by whichever library."""
+def write_logs(least: int = logging.INFO) -> None:
+    """Have everything that is logged written to standard error, by whichever library.
+
+    Args:
+        least: What is less is left out; libraries are quieter than this program.
+    """
     structlog.configure(
         processors=[
+            structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             without_secrets,
             structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
         ],
+        wrapper_class=structlog.make_filtering_bound_logger(least),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )

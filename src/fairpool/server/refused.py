@@ -42,8 +42,10 @@ class WrongPasswordError(RefusedError):
 
     status = 401
 
-    def __init__(self) -> None:
-        super().__init__("the e-mail address or the password is wrong; try again")
+    def __init__(
+        self, text: str = "the e-mail address or the password is wrong; try again"
+    ) -> None:
+        super().__init__(text)
 
 
 class LinkOverError(RefusedError):

@@ -1,5 +1,6 @@
 """A service from its start to its end."""
 
+import logging
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,7 +78,7 @@ class Running:
         listener = listening(host, port)
         with _closed_on_failure(listener):
             settings = replace(settings, address=_address(host, listener.getsockname()[1]))
-            write_logs()
+            write_logs(logging.WARNING)  # nobody wants to read of each table of a demonstration
             database = prepared_demo(settings)
         return cls(
             settings=settings,

@@ -13,13 +13,14 @@ from tests.server.served import Served, served
 from tests.support.shared import built_once
 
 
-def _make(folder: Path) -> None:
+def make_demo(folder: Path) -> None:
+    """A demonstration that is complete."""
     prepared_demo(Settings.of(folder / "pool", environment={})).close()
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    made = built_once(tmp_path_factory, "demo", _make)
+    made = built_once(tmp_path_factory, "demo", make_demo)
     folder = tmp_path_factory.mktemp("served") / "pool"
     shutil.copytree(made / "pool", folder)
     with served(folder, "--demo", "--workers", "1") as service:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.server.browser.people import Viewer, links_of
+from tests.server.browser.people import Viewer, pages_from
 
 WINDOWS = {
     "desktop": (1280, {"prefers_color_scheme": "light"}),
@@ -22,14 +22,7 @@ def window(request: pytest.FixtureRequest, somebody: Viewer) -> None:
 
 @pytest.mark.parametrize("name", PEOPLE)
 def test_pages_are_in_order(somebody: Viewer, window: None, name: str):
-    to_see, seen = [somebody.look_as(name)], {}
-    while to_see:
-        path = to_see.pop()
-        if path in seen:
-            continue
-        somebody.open(path)
-        seen[path] = somebody.faults()
-        to_see += links_of(somebody)
+    seen = pages_from(somebody, somebody.look_as(name))
     assert {path: faults for path, faults in seen.items() if faults} == {}
     assert len(seen) >= PEOPLE[name], sorted(seen)
 

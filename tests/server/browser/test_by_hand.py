@@ -3,25 +3,10 @@
 from pathlib import Path
 
 import pytest
-from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from fairpool.consortium.example import example_files
 from tests.server.browser.people import Viewer, wait_until
-
-MOST_TABS = 60
-"""As often somebody presses Tab before giving up."""
-
-FOCUSED = """
-const one = document.activeElement;
-const style = getComputedStyle(one);
-return {
-  text: (one.innerText || one.value || one.getAttribute("aria-label") || "").trim(),
-  id: one.id,
-  shows: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2
-    || ["radio", "checkbox", "file"].includes(one.type),
-};
-"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,45 +15,28 @@ def _elsewhere(somebody: Viewer) -> None:
     somebody.browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Tokyo"})
 
 
-def tab_to(viewer: Viewer, words: str) -> None:
-    """Press Tab until what has the focus says these words; it must always be seen what has it."""
-    passed = []
-    for _ in range(MOST_TABS):
-        ActionChains(viewer.browser).send_keys(Keys.TAB).perform()
-        focused = viewer.browser.execute_script(FOCUSED)
-        passed.append(focused["text"])
-        assert focused["shows"], focused
-        if focused["text"].startswith(words) or focused["id"] == words:
-            return
-    raise AssertionError(f"{words!r} is not reached: {passed}")
-
-
-def press_key(viewer: Viewer, key: str) -> None:
-    ActionChains(viewer.browser).send_keys(key).perform()
-
-
 def test_terms_are_read_and_accepted_by_keyboard_alone(somebody: Viewer):
     here = somebody.look_as("Clara")
     somebody.open(here)
-    tab_to(somebody, "Skip to the page")
-    press_key(somebody, Keys.ENTER)
-    tab_to(somebody, "Read the terms")
-    press_key(somebody, Keys.ENTER)
+    somebody.tab_to("Skip to the page")
+    somebody.press_key(Keys.ENTER)
+    somebody.tab_to("Read the terms")
+    somebody.press_key(Keys.ENTER)
     wait_until(lambda: somebody.path == f"{here}/terms", "the terms")
-    tab_to(somebody, "read")
-    press_key(somebody, Keys.SPACE)
-    tab_to(somebody, "Accept for Hospital C")
-    press_key(somebody, Keys.ENTER)
+    somebody.tab_to("read")
+    somebody.press_key(Keys.SPACE)
+    somebody.tab_to("Accept for Hospital C")
+    somebody.press_key(Keys.ENTER)
     somebody.wait_for("You accepted the terms")
     assert "Takes part with 83 rows, as in the round before" in somebody.text
 
 
 def test_the_menu_is_opened_and_left_by_keyboard(somebody: Viewer):
     somebody.open(somebody.look_as("Ben"))
-    tab_to(somebody, "BO")
-    press_key(somebody, Keys.ENTER)
+    somebody.tab_to("BO")
+    somebody.press_key(Keys.ENTER)
     wait_until(lambda: somebody.find(".menu a").is_displayed(), "the menu")
-    press_key(somebody, Keys.ESCAPE)
+    somebody.press_key(Keys.ESCAPE)
     wait_until(lambda: not somebody.find(".menu a").is_displayed(), "no menu")
 
 

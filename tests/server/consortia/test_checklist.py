@@ -47,7 +47,7 @@ def test_a_round_from_the_draft_to_its_end(database: Database, tmp_path: Path) -
     (task,) = now_in(clinics).tasks
     assert (task.code, task.text) == (
         Code.PROPOSE,
-        "finish the draft of the terms (2 thing(s) to settle), and propose it",
+        "finish the draft of the terms (2 things to settle), and propose it",
     )
     clinics.put_draft(draft_of("north", "south"))
     assert now_in(clinics).tasks[0].text == "propose the terms"
@@ -188,7 +188,7 @@ def test_what_others_see_is_told_as_it_is_now(database: Database, tmp_path: Path
     assert "released round" not in told
     with clinics.database.transaction() as session:
         session.query(Round).one().state = RoundState.RELEASED.value
-    assert "1 released round(s)" in seen(clinics, north)["the operator"]
+    assert "what it received in the released round." in seen(clinics, north)["the operator"]
     assert "the ledger, reports, letters" in seen(clinics, north)["an auditor"]
     assert seen(clinics, north)["an auditor"].startswith("The terms")
     with clinics.database.transaction() as session:

@@ -14,9 +14,11 @@ def _three_events(database: Database) -> Consortium:
     clinics = add_consortium(database)
     with database.transaction() as session:
         who = require(session, clinics.of_north, clinics.collaboration.id)
-        events.record(session, clinics.collaboration, who, "uploaded", {"rows": 1, "noise": 0.1})
-        events.record(session, clinics.collaboration, clinics.operator, "closed")
-        events.record(session, clinics.collaboration, None, "computed", about=clinics.south)
+        events.record(
+            session, clinics.collaboration, who, "file-received", {"rows": 1, "noise": 0.1}
+        )
+        events.record(session, clinics.collaboration, clinics.operator, "round-closed")
+        events.record(session, clinics.collaboration, None, "round-opened", about=clinics.south)
     return clinics
 
 
@@ -80,7 +82,7 @@ def test_events_of_many_at_once_make_one_chain(database: Database) -> None:
     def write() -> None:
         for _ in range(5):
             with database.transaction() as session:
-                events.record(session, clinics.collaboration, clinics.operator, "tried")
+                events.record(session, clinics.collaboration, clinics.operator, "draft-changed")
 
     writers = [threading.Thread(target=write) for _ in range(4)]
     for writer in writers:

@@ -140,7 +140,7 @@ def test_a_password_is_not_changed_without_the_old_one_nor_to_an_unfit_one(
     def change(old: str, new: str) -> None:
         accounts.change_password(database, settings, anna, old=old, new=new, host="192.0.2.1")
 
-    with pytest.raises(WrongPasswordError, match="wrong"):
+    with pytest.raises(WrongPasswordError, match="that you have is another one"):
         change("another password", "other words together")
     with pytest.raises(DataError, match="12 to 200"):
         change(PASSWORD, "short")
@@ -148,7 +148,7 @@ def test_a_password_is_not_changed_without_the_old_one_nor_to_an_unfit_one(
         change(PASSWORD, PASSWORD)
     _sign_in(database, settings)
     anna.password = "changed meanwhile"
-    with pytest.raises(WrongPasswordError, match="wrong"):
+    with pytest.raises(WrongPasswordError, match="that you have is another one"):
         change(PASSWORD, "other words together")
 
 

@@ -4,6 +4,7 @@ import time
 import pytest
 from sqlalchemy import text
 
+from fairpool.server.refused import RefusedError
 from fairpool.server.store.tables import Job
 from fairpool.server.work import queue
 from fairpool.server.work.progress import CancelledError, Hold, StoppingError
@@ -94,11 +95,24 @@ def test_a_worker_that_is_to_end_stops(database, taken):
 
 def test_before_what_cannot_be_taken_back_the_database_is_asked(database, taken):
     with Hold(database, taken, LONG, threading.Event()) as hold:
-        hold.renew()
         with database.transaction() as session:
             queue.cancel(session, session.get_one(Job, taken.id))
         with pytest.raises(CancelledError, match=r"^$"):
-            hold.renew()
+            hold.make_final()
+    assert not job(database, taken).is_final
+
+
+def test_what_cannot_be_taken_back_is_not_said_to_be_stopped(database, taken):
+    with Hold(database, taken, LONG, threading.Event()) as hold:
+        hold.make_final()
+        with (
+            database.transaction() as session,
+            pytest.raises(RefusedError, match="cannot be stopped any longer"),
+        ):
+            queue.cancel(session, session.get_one(Job, taken.id))
+        hold.check()
+    found = job(database, taken)
+    assert (found.is_final, found.cancel) == (True, False)
 
 
 def test_a_hold_that_could_not_be_moved_on_in_time_is_none(database, taken):

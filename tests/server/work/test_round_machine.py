@@ -154,7 +154,8 @@ class Rounds(RuleBasedStateMachine):
     @rule()
     def cancel(self):
         job = self.made.job_at_work()
-        self.made.act(rounds.cancel, job.id)
+        if self.may(not job.is_final, lambda: self.made.act(rounds.cancel, job.id)) is None:
+            return
         if job.state == "queued":
             self.step_back()
         else:
@@ -231,8 +232,7 @@ class Rounds(RuleBasedStateMachine):
             else:
                 self.state, self.is_previewed = "previewed", True
         elif self.state == "releasing":
-            # Whoever cancels may be too late, and then it is released.
-            if self.is_cancelled and not self.is_in_ledger():
+            if self.is_cancelled:
                 self.step_back()
             else:
                 self.had = dict.fromkeys(NAMES, True)
@@ -244,9 +244,6 @@ class Rounds(RuleBasedStateMachine):
 
     def step_back(self):
         self.state = "previewed" if self.is_previewed else "closed"
-
-    def is_in_ledger(self):
-        return self.number in self.told_by_ledger()
 
     def told_by_ledger(self):
         if not (self.made.folder / "ledger.jsonl").exists():

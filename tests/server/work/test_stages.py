@@ -9,6 +9,7 @@ from fairpool.compute.files import make_private_folder
 from fairpool.consortium.rounds.context import open_context
 from fairpool.server.consortia import closing, rounds
 from fairpool.server.consortia.found import found_in
+from fairpool.server.refused import RefusedError
 from fairpool.server.store.tables import Job
 from fairpool.server.work import queue, stages
 from fairpool.server.work.progress import Hold
@@ -179,7 +180,7 @@ def test_a_file_that_takes_down_every_worker_is_refused_and_can_be_sent_again(da
     assert made.agreed.checked(north, csv_of(rows(30, 5))).state == "checked"
 
 
-def test_a_release_that_only_lacks_its_record_is_recorded_even_if_it_was_cancelled(
+def test_a_release_that_only_lacks_its_record_is_recorded_and_cannot_be_cancelled(
     database, tmp_path, monkeypatch
 ):
     made = closed(database, tmp_path)
@@ -195,7 +196,8 @@ def test_a_release_that_only_lacks_its_record_is_recorded_even_if_it_was_cancell
     assert released_in_ledger(made.folder) == [1]
     assert releases(database) == []
     expire_leases(database)
-    made.act(rounds.cancel, job.id)
+    with pytest.raises(RefusedError, match="cannot be stopped any longer"):
+        made.act(rounds.cancel, job.id)
     made.work_off()
     assert made.job(job.id).state == "done"
     assert len(releases(database)) == 1
@@ -238,6 +240,30 @@ def test_a_computation_that_is_cancelled_stops_and_goes_on_with_what_is_there(tm
     made.act(rounds.release, made.rounds()[-1].preview_id)
     assert do_with(made) == [(4, 4)]  # of the release nothing is valued anew
     assert made.rounds()[0].state == "released"
+
+
+class CancelsAtTheEnd(Hold):
+    """A job that its operator cancels when all but its record is there."""
+
+    def __call__(self, text, done=0, total=None):
+        super().__call__(text, done, total)
+        if text == "writing":
+            self.made.act(rounds.cancel, self.taken.id)
+
+
+def test_a_preview_that_was_cancelled_is_never_found_done(tmp_path, database):
+    made = closed(database, tmp_path)
+    job = made.act(rounds.preview)
+    taken = queue.take(database, "w", LEASE)
+    hold = CancelsAtTheEnd(database, taken, LEASE, threading.Event())
+    hold.made = made  # nobody looks for it meanwhile: the thread that does has not been started
+    do(Work(settings=made.agreed.settings, database=database, taken=taken, hold=hold))
+    assert (made.job(job.id).state, made.state) == ("cancelled", "closed")
+    assert not (made.folder / ".preview").exists()
+    assert wrong(made.agreed.settings, database) == []
+    made.act(rounds.resume, job.id)
+    made.work_off()
+    assert made.state == "previewed"
 
 
 def test_a_worker_that_is_to_end_gives_its_job_back(tmp_path, database):

@@ -125,7 +125,8 @@ def _first_terms(collaboration: Collaboration) -> Task:
     found = len(draft.problems(collaboration.draft))
     text = "propose the terms"
     if found:
-        text = f"finish the draft of the terms ({found} thing(s) to settle), and propose it"
+        things = "one thing" if found == 1 else f"{found} things"
+        text = f"finish the draft of the terms ({things} to settle), and propose it"
     return Task(code=Code.PROPOSE, party_id=None, name="", text=text)
 
 

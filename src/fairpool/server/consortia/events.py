@@ -17,6 +17,36 @@ from fairpool.server.store.tables import Collaboration, Event, Party, Person, no
 NOTHING_BEFORE = "0" * 64
 """What the first event has as the hash of the one before."""
 
+ACTIONS = frozenset(
+    (
+        "audit-signed",
+        "cancel-asked",
+        "cancelled",
+        "collaboration-created",
+        "draft-changed",
+        "failed",
+        "file-received",
+        "invitation-revoked",
+        "invited",
+        "joined",
+        "left",
+        "no-longer-fits",
+        "preview-asked",
+        "previewed",
+        "release-asked",
+        "released",
+        "removed",
+        "round-closed",
+        "round-opened",
+        "round-reopened",
+        "submitted",
+        "terms-accepted",
+        "terms-proposed",
+        "withdrawn",
+    )
+)
+"""All that can happen."""
+
 
 def record(
     session: Session,
@@ -33,10 +63,11 @@ def record(
         session: Open; the collaboration is locked until its transaction ends.
         collaboration: Where.
         who: Who does it; None: the service itself.
-        action: In a word or two, joined by hyphens: "terms-accepted".
+        action: One of `ACTIONS`.
         detail: What a reader of the log needs besides: JSON, without secrets.
         about: The party that it is about; default: that of who does it.
     """
+    assert action in ACTIONS, action
     session.scalars(
         select(Collaboration.id).where(Collaboration.id == collaboration.id).with_for_update()
     ).one()

@@ -100,7 +100,8 @@ def _by_operator(own: Standing, released: int) -> Iterator[str]:
             " values that stand out, with their rows."
         )
     if released:
-        yield f"Its letters and what it received in {released} released round(s)."
+        of_all = "the released round" if released == 1 else f"all {released} released rounds"
+        yield f"Its letters and what it received in {of_all}."
 
 
 def _by_auditor(auditors: int, released: int) -> Iterator[str]:

@@ -111,7 +111,7 @@ def change_password(
     subjects = [throttle.account(person.email), throttle.address(host)]
     throttle.begin(database, subjects)
     if not passwords.is_right(person.password, old):
-        raise WrongPasswordError
+        raise WrongPasswordError("the password that you have is another one; type it again")
     with database.transaction() as session:
         throttle.succeeded(session, subjects)
     if old == new:

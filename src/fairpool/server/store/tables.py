@@ -345,6 +345,7 @@ class Job(Base):
     worker: Mapped[str | None] = mapped_column(String(100), default=None)
     leased_until: Mapped[datetime | None] = mapped_column(default=None)
     cancel: Mapped[bool] = mapped_column(default=False)
+    is_final: Mapped[bool] = mapped_column(default=False)  # what it does now cannot be stopped
     stage: Mapped[str] = mapped_column(String(200), default="")
     done: Mapped[int] = mapped_column(default=0)
     total: Mapped[int | None] = mapped_column(default=None)

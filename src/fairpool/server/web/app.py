@@ -44,6 +44,7 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
     )
     app.state.settings = settings
     app.state.database = database
+    app.state.demo = None  # or where one can be somebody else
     errors.add_handlers(app)
     for router in (*api.routers(), *pages.routers()):
         app.include_router(router)

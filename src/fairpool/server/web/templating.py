@@ -41,7 +41,7 @@ def rendered(template: str, **values: Any) -> str:
         template: Its name, such as "error.html".
         values: What the template puts into place; what every page has may be left out.
     """
-    of_every_page = {"signed": None, "notice": None, "problems": (), "active": ""}
+    of_every_page = {"signed": None, "notice": None, "problems": (), "active": "", "demo": None}
     return templates().get_template(f"{template}.j2").render(of_every_page | values)
 
 

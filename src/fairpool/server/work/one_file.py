@@ -49,8 +49,8 @@ _OF_THE_TERMS = (
 """What problems call that only the operator can change."""
 
 ASK = (
-    "What is said here of features, categorical, columns, missing values, reading or limits stands"
-    " in the terms: where that is wrong, and not the table, ask the operator for other terms."
+    "Where this speaks of features, categorical, [columns], missing, reading or limits, it means"
+    " the terms. If these are wrong and your table is right, ask the operator for other terms."
 )
 
 

@@ -6,6 +6,7 @@ on. It never waits for the database: a thread of the hold's own talks to that.
 
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -90,13 +91,13 @@ class Hold:
         if self._stop.is_set():
             raise StoppingError
 
-    def renew(self) -> None:
+    def make_final(self) -> None:
         """Hold the job for a whole lease from now on, or raise why it is not to go on.
 
         It is asked for before what cannot be taken back; from then on nobody can cancel that.
         """
         self.check()
-        self._is_cancelled |= self._beat()
+        self._is_cancelled |= self._beat(queue.make_final)
         self.check()
 
     def _keep(self) -> None:
@@ -110,17 +111,21 @@ class Hold:
                     told = said
                 if time.monotonic() > next_beat:
                     next_beat = time.monotonic() + self._lease_seconds / BEATS
-                    self._is_cancelled |= self._beat()
+                    self._is_cancelled |= self._beat(queue.beat)
                 else:
-                    self._is_cancelled |= queue.is_cancelled(self._database, self.taken)
+                    self._is_cancelled |= self._look()
             except LeaseLostError:
                 self._is_lost = True
                 return
             except DBAPIError:
                 continue  # it may be back before the lease ends, and `check` knows when that is
 
-    def _beat(self) -> bool:
+    def _look(self) -> bool:
+        with self._database.reading() as session:
+            return queue.is_cancelled(session, self.taken)
+
+    def _beat(self, hold: Callable[[Database, Taken, float], bool]) -> bool:
         begun = time.monotonic()
-        is_cancelled = queue.beat(self._database, self.taken, self._lease_seconds)
+        is_cancelled = hold(self._database, self.taken, self._lease_seconds)
         self._held_until = begun + self._lease_seconds
         return is_cancelled

@@ -30,6 +30,7 @@ __all__ = [
     "fail",
     "finish",
     "is_cancelled",
+    "make_final",
     "put_back",
     "take",
     "tell",
@@ -195,27 +196,48 @@ def beat(database: Database, taken: Taken, lease_seconds: float) -> bool:
         Whether somebody wants it stopped.
     """
     with database.transaction() as session:
-        until = _time(session) + timedelta(seconds=lease_seconds)
-        write(session, taken, leased_until=until)
-        return bool(session.scalar(select(Job.cancel).where(Job.id == taken.id)))
+        _lengthen(session, taken, lease_seconds)
+        return is_cancelled(session, taken)
 
 
-def is_cancelled(database: Database, taken: Taken) -> bool:
-    """Whether somebody wants a job stopped; an error where it is no longer this worker's.
+def make_final(database: Database, taken: Taken, lease_seconds: float) -> bool:
+    """Hold a job for longer, of which the rest cannot be taken back: nobody can cancel it then.
 
     Args:
         database: Where the queue is.
         taken: The job.
+        lease_seconds: So long from now on.
+
+    Returns:
+        Whether somebody wants it stopped; then it is not final.
     """
-    with database.reading() as session:
-        found = session.execute(
-            select(Job.cancel)
-            .where(Job.id == taken.id, Job.fence == taken.fence)
-            .where(Job.state == JobState.RUNNING.value)
-        ).one_or_none()
-        if found is None:
-            raise _lost(taken)
-        return bool(found[0])
+    with database.transaction() as session:
+        _lengthen(session, taken, lease_seconds)  # whoever cancels it meanwhile waits for that
+        if is_cancelled(session, taken):
+            return True
+        write(session, taken, is_final=True)
+        return False
+
+
+def _lengthen(session: Session, taken: Taken, lease_seconds: float) -> None:
+    write(session, taken, leased_until=_time(session) + timedelta(seconds=lease_seconds))
+
+
+def is_cancelled(session: Session, taken: Taken) -> bool:
+    """Whether somebody wants a job stopped; an error where it is no longer this worker's.
+
+    Args:
+        session: Open.
+        taken: The job.
+    """
+    found = session.execute(
+        select(Job.cancel)
+        .where(Job.id == taken.id, Job.fence == taken.fence)
+        .where(Job.state == JobState.RUNNING.value)
+    ).one_or_none()
+    if found is None:
+        raise _lost(taken)
+    return bool(found[0])
 
 
 def tell(
@@ -284,7 +306,7 @@ def put_back(session: Session, taken: Taken) -> None:
 
 
 def cancel(session: Session, job: Job) -> bool:
-    """Want a job stopped.
+    """Want a job stopped, which it then is; an error where that is not possible any longer.
 
     Args:
         session: The open transaction.
@@ -299,6 +321,8 @@ def cancel(session: Session, job: Job) -> bool:
         job.ended = now()
         return True
     if job.state == JobState.RUNNING.value:
+        if job.is_final:
+            raise RefusedError("this cannot be stopped any longer; it is done in a moment")
         job.cancel = True
     return False
 

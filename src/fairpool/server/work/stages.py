@@ -33,7 +33,7 @@ from fairpool.server.work.checking import check
 from fairpool.server.work.keeping import keep
 from fairpool.server.work.layout import layout_of
 from fairpool.server.work.previewed import refuse_other, summary_of
-from fairpool.server.work.progress import Hold
+from fairpool.server.work.progress import CancelledError, Hold
 from fairpool.server.work.project import (
     CHECKPOINT_FOLDER,
     PREVIEWS_FOLDER,
@@ -99,10 +99,16 @@ def preview(work: Work) -> None:
             summary = summary_of(done)
 
         def record(session: Session) -> None:
+            if queue.is_cancelled(session, work.taken):
+                raise CancelledError  # whoever was told that it stops does not find it done
             queue.finish(session, work.taken, summary)
             rounds.previewed(session, work.taken)
 
-        work.keep(record)
+        try:
+            work.keep(record)
+        except CancelledError:
+            _remove_previews(work.folder, but=_round(work).preview_id)
+            raise
         _remove_previews(work.folder, but=work.taken.id)
 
 
@@ -114,7 +120,7 @@ def release(work: Work) -> None:
         try:
             with _computed(work) as done:
                 refuse_other(_previewed(work), summary_of(done))
-                work.hold.renew()  # from here on nobody can cancel it
+                work.hold.make_final()
                 release_run(done)
         except Exception:
             # What was begun is finished or undone before anybody hears of a failure.

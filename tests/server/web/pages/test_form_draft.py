@@ -15,6 +15,7 @@ FORM = DraftForm(
     "since: 2001-01-01 to 2024-12-31\ns1",
     parties="Hospital A\nHospital B\nHospital C: ed25519:" + "0a" * 32 + "\n",
     rho="0.75",
+    size="40",
 )
 
 
@@ -31,6 +32,7 @@ def test_what_was_typed_becomes_a_draft_and_can_be_typed_again():
     assert said["columns"]["sex"] == {"kind": "category", "levels": ["female", "male"]}
     assert said["columns"]["since"]["range"][0].isoformat() == "2001-01-01"
     assert said["rewards"] == {"rho": 0.75}
+    assert said["model"] == {"kind": "sparse_gp", "inducing_points": 40}
     assert [party.get("key", "")[:7] for party in said["parties"]] == ["", "", "ed25519"]
     again = DraftForm.of(form_of(toml))
     assert again is not None
@@ -44,6 +46,15 @@ def test_classes_have_levels():
         "kind": "classes",
         "levels": ["benign", "malignant"],
     }
+
+
+def test_a_model_without_a_size_is_asked_for_none():
+    without = FORM.filled_in(Form(model="blr"))
+    assert without.inducing_points is None
+    assert not DraftForm.of(without).has_size
+    of_points = FORM.filled_in(Form(model="sparse_gp", inducing_points=30))
+    assert (of_points.inducing_points, DraftForm.of(of_points).size) == (40, "40")
+    assert with_(size="").filled_in(of_points).inducing_points is None
 
 
 def test_settings_without_a_field_stay_as_they_are():
@@ -116,6 +127,8 @@ def test_nothing_of_a_draft_is_lost_by_typing_it_again(form: Form):
         ({"columns": "age: 1.2.3 to 4"}, "columns", "as in “age: 0 to 120”"),
         ({"parties": "One"}, "parties", "two parties at least"),
         ({"parties": "One\nTwo\nOne"}, "parties", "stands there twice"),
+        ({"size": "0"}, "size", "no whole number from 1 on"),
+        ({"size": "many"}, "size", "no whole number from 1 on"),
     ],
 )
 def test_what_is_wrong_is_said_beside_its_field(changes, field, says):

@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from fairpool.model_kinds.sparse_gp import INDUCING_POINTS
 from fairpool.server.store.tables import Collaboration, Person
 from tests.server.consortium import Service, add_person
 
@@ -29,6 +30,8 @@ def test_who_has_none_is_told_what_to_do_first(service: Service, anna: Person):
 
 def test_a_form_becomes_a_collaboration_that_can_be_proposed(service: Service, anna: Person):
     browser = service.browser(anna)
+    asked = browser.get("/collaborations/new").text
+    assert f"{INDUCING_POINTS}, unless you say otherwise" in asked
     answer = browser.post("/collaborations/new", data=FORM)
     assert answer.status_code == 303
     page = browser.get(answer.headers["location"]).text

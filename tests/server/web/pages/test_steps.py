@@ -26,8 +26,8 @@ def round_in(state, number=2):
     return Round(number=number, state=state.value)
 
 
-def job_in(state, kind=JobKind.PREVIEW, problem=None, cancel=False):
-    return Job(id="j", kind=kind.value, state=state.value, problem=problem, cancel=cancel)
+def job_in(state, kind=JobKind.PREVIEW, problem=None, **flags):
+    return Job(id="j", kind=kind.value, state=state.value, problem=problem, **flags)
 
 
 def addresses(step):
@@ -60,6 +60,10 @@ def test_an_operator_can_stop_what_is_at_work_once(state):
     step = operators(round=round_in(state), job=job_in(JobState.RUNNING, cancel=True))
     assert addresses(step) == []
     assert "stops" in step.texts[0]
+    assert (
+        addresses(operators(round=round_in(state), job=job_in(JobState.RUNNING, is_final=True)))
+        == []
+    )
 
 
 @pytest.mark.parametrize(

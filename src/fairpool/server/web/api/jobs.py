@@ -56,6 +56,8 @@ class JobView(BaseModel):
     """How much of it, and of how much; null: nobody knows."""
     is_cancelled: bool
     """Whether somebody wants it stopped."""
+    is_final: bool
+    """Whether it cannot be stopped any longer."""
     problem: str | None
     """Why it failed, and what to do."""
     created: datetime
@@ -73,6 +75,7 @@ class JobView(BaseModel):
             done=job.done,
             total=job.total,
             is_cancelled=job.cancel,
+            is_final=job.is_final,
             problem=job.problem,
             created=job.created,
             started=job.started,

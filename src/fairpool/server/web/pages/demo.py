@@ -34,6 +34,7 @@ DEMO = "/demo"
 def add_demo(app: FastAPI) -> None:
     """Have an application let everybody in who is on this machine."""
     app.include_router(router)
+    app.state.demo = DEMO
 
 
 @router.get(DEMO)

@@ -19,24 +19,21 @@ WORDS = {
     "joined": "joined{for_party}",
     "left": "left{for_party}",
     "removed": "removed a person{of_party}",
-    "party-left": "noted that {party} has left",
     "terms-proposed": "proposed terms, version {version}",
     "terms-accepted": "accepted the terms, version {version}{for_party}",
     "file-received": "sent a file{for_party}",
-    "file-checked": "looked at a file{of_party}",
     "submitted": "submitted data{for_party}",
     "withdrawn": "withdrew a file{for_party}",
+    "no-longer-fits": "found that a file{of_party} does not fit the new terms",
     "round-opened": "opened round {round}",
     "round-closed": "closed round {round}",
     "round-reopened": "opened round {round} again",
     "preview-asked": "had round {round} computed",
-    "cancel-asked": "had the computation stopped",
+    "cancel-asked": "asked to stop the work on round {round}",
+    "cancelled": "had the work on round {round} stopped",
+    "failed": "was told that the work on round {round} failed",
     "previewed": "got a preview of round {round}",
-    "preview-cancelled": "stopped the computation of round {round}",
-    "preview-failed": "could not compute round {round}",
     "release-asked": "decided to release round {round}",
-    "release-cancelled": "stopped the release of round {round}",
-    "release-failed": "could not release round {round}",
     "released": "released round {round}",
     "audit-signed": "signed what an audit of round {round} found",
 }
@@ -75,13 +72,12 @@ def line_of(event: Event, names: EventNames) -> EventLine:
     """An event for a page."""
     party = names.parties.get(event.party_id or "", "")
     known = {
-        "party": party or "a party",
         "for_party": f" for {party}" if party else "",
         "of_party": f" of {party}" if party else "",
         "round": "",
         "version": "",
     }
-    words = WORDS.get(event.action, event.action.replace("-", " "))
+    words = WORDS[event.action]
     detail = {name: value for name, value in event.detail.items() if name in known}
     who = SERVICE if event.person_id is None else names.people.get(event.person_id, "somebody")
     return EventLine(time=event.time, who=who, text=words.format_map(known | detail))

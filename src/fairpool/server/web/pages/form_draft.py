@@ -34,6 +34,8 @@ DAY = r"\d{4}-\d{2}-\d{2}"
 RANGE = re.compile(rf"({DAY}|{NUMBER})\s+to\s+({DAY}|{NUMBER})(?:\s+(\S+))?")
 """What a column's values may be, and in which unit: "0 to 120", "10 to 70 kg/m2"."""
 
+WHOLE = re.compile(r"[1-9][0-9]{0,5}")
+
 KEY = re.compile(r"(.+?):\s*(ed25519:[0-9a-f]+)")
 """A party that signs its sums with a key."""
 
@@ -51,6 +53,8 @@ class DraftForm:
         columns: The columns to predict it from, one a line, likewise.
         parties: Their names, one a line; after a colon the key of one that sends sums.
         rho: A word of `RHOS`, or a number.
+        size: How many inducing points the model has; empty: as many as by default.
+        has_size: Whether the draft's model is one that has them.
         toml: A whole collaboration.toml instead.
     """
 
@@ -62,6 +66,8 @@ class DraftForm:
     columns: str = ""
     parties: str = ""
     rho: str = "stable"
+    size: str = ""
+    has_size: bool = True
     toml: str = ""
 
     @classmethod
@@ -76,6 +82,8 @@ class DraftForm:
             columns="\n".join(map(_line_of, form.inputs)),
             parties="\n".join(map(_party_line, form.parties)),
             rho=str(form.rho),
+            size="" if form.inducing_points is None else str(form.inducing_points),
+            has_size=form.model == MODEL,
         )
         try:
             is_same = typed.filled_in(form) == form
@@ -101,6 +109,10 @@ class DraftForm:
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             wrong["parties"] = f"{shown(twice[0])} stands there twice; each party has its own name."
+        if self.size.strip() and not WHOLE.fullmatch(self.size.strip()):
+            wrong["size"] = (
+                f"{shown(self.size)} is no whole number from 1 on; give one, or nothing."
+            )
         return wrong
 
     def filled_in(self, before: Form | None = None) -> Form:
@@ -112,14 +124,19 @@ class DraftForm:
         target = _column(self.target)
         if self.kind == "classes":
             target = replace(target, levels=tuple(_parts(self.levels)))
+        kept = Form(model=MODEL) if before is None else before
+        points = kept.inducing_points
+        if kept.model == MODEL:
+            points = int(self.size) if self.size.strip() else None
         return replace(
-            Form(model=MODEL) if before is None else before,
+            kept,
             name=self.name.strip(),
             contact=self.contact.strip(),
             target=target,
             inputs=tuple(_column(line) for line in _lines(self.columns)),
             parties=tuple(_party(line) for line in _lines(self.parties)),
             rho=_rho(self.rho),
+            inducing_points=points,
         )
 
 

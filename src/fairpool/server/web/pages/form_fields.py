@@ -18,6 +18,7 @@ def _typed(
     columns: Text = "",
     parties: Text = "",
     rho: Text = "stable",
+    size: Text = "",
     toml: Annotated[str, Form()] = "",
 ) -> DraftForm:
     """What was typed; browsers send line ends of another age."""
@@ -30,6 +31,7 @@ def _typed(
         columns=columns.replace("\r\n", "\n"),
         parties=parties.replace("\r\n", "\n"),
         rho=rho,
+        size=size,
         toml=toml.replace("\r\n", "\n"),
     )
 

@@ -113,6 +113,7 @@ def page(
         signed=None if signed_in is None else signed_of(signed_in),
         notice=None if refusal else notice,
         problems=refusal.problems if refusal else (),
+        demo=request.app.state.demo,
         **values,
     )
     if refusal is None:

@@ -154,16 +154,18 @@ def _at_work(view: OperatorsView, round_: Round) -> NextStep:
     is_release = round_.state == RoundState.RELEASING.value
     doing = "released" if is_release else "computed"
     job = view.job
+    texts = ("You may leave this page: it goes on without you.",)
     actions: tuple[Action, ...] = ()
-    if job is not None and not job.cancel:
+    if job is not None and job.cancel:
+        texts = ("It stops at the next good moment.",)
+    elif job is not None and not job.is_final:
         actions = (
             Action(text="Stop", address=f"{view.address}/jobs/{job.id}/cancel", tone="danger"),
         )
-    stopping = ("It stops at the next good moment.",) if job is not None and job.cancel else ()
     return NextStep(
         eyebrow="At work",
         title=f"Round {round_.number} is being {doing}",
-        texts=stopping or ("You may leave this page: it goes on without you.",),
+        texts=texts,
         actions=actions,
     )
 

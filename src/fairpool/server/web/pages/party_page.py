@@ -1,6 +1,7 @@
 """The first page of a collaboration for the people of a party."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fastapi.responses import HTMLResponse
 from sqlalchemy import select
@@ -28,6 +29,7 @@ from fairpool.server.web.pages.received import received_by
 from fairpool.server.web.pages.results_card import share_of
 from fairpool.server.web.pages.round_steps import line_of
 from fairpool.server.web.pages.submission_cards import submission_card
+from fairpool.server.web.pages.terms_cards import plan_address
 from fairpool.server.web.routing import API
 
 TABLES = (".csv", ".csv.gz", ".parquet", ".xlsx")
@@ -91,6 +93,7 @@ def party_page(
             upload=f"{API}{here.address}/submissions",
             sends_sums=view.sends_sums,
             is_first=not cards and view.from_round is None,
+            plan=plan_address(here, own.terms) if view.sends_sums else None,
             most=here.settings.upload_bytes,
             suffixes=(SUFFIX,) if view.sends_sums else TABLES,
             todos=todos,
@@ -105,11 +108,14 @@ def cards_of(
 ) -> tuple[SubmissionCard, ...]:
     """What the party sent for a round and did not withdraw, the newest first."""
     is_open = round_.state == RoundState.OPEN.value
-    return tuple(
-        submission_card(session, here, one, terms, is_open=is_open)
-        for one in sent
-        if one.state != SubmissionState.WITHDRAWN.value
-    )
+    cards: list[SubmissionCard] = []
+    for one in sent:
+        if one.state == SubmissionState.WITHDRAWN.value:
+            continue
+        card = submission_card(session, here, one, terms, is_open=is_open)
+        was_refused = one.state == SubmissionState.REFUSED.value
+        cards.append(replace(card, is_superseded=was_refused and bool(cards)))
+    return tuple(cards)
 
 
 def _before(here: Here, who: Who) -> PartysView:

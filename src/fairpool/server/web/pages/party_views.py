@@ -29,6 +29,7 @@ class SubmissionCard:
     facts: tuple[tuple[str, str], ...] = ()
     receipt: str | None = None
     actions: tuple[Action, ...] = ()
+    is_superseded: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +50,7 @@ class StandingCard:
         upload: Where they are sent.
         sends_sums: Whether these are contributions instead of tables.
         is_first: Whether nothing was sent so far.
+        plan: Where the plan is by which it sums up its rows; None: it sends these.
         most: Bytes of one.
         suffixes: Of files that are offered for choosing.
         todos: What it has to do.
@@ -60,8 +62,26 @@ class StandingCard:
     upload: str
     sends_sums: bool
     is_first: bool
+    plan: str | None
     most: int
     suffixes: tuple[str, ...]
     todos: tuple[Todo, ...]
     submissions: tuple[SubmissionCard, ...]
     last: LastTime | None = None
+
+    @property
+    def of_now(self) -> tuple[SubmissionCard, ...]:
+        """What does not take part yet, and something is to be done about."""
+        return tuple(
+            one for one in self.submissions if one.state != "submitted" and not one.is_superseded
+        )
+
+    @property
+    def taking_part(self) -> tuple[SubmissionCard, ...]:
+        """What takes part."""
+        return tuple(one for one in self.submissions if one.state == "submitted")
+
+    @property
+    def superseded(self) -> tuple[SubmissionCard, ...]:
+        """What could not be used, and was followed by something else."""
+        return tuple(one for one in self.submissions if one.is_superseded)

@@ -169,7 +169,7 @@ def _fresh(here: Here, who: Who, invitation: Invitation, secret: str, as_what: s
     )
     to = quote(invitation.email or "", safe="@")
     return FreshLink(
-        whom=invitation.email or "whom it is for",
+        whom=invitation.email or "the person whom it is for",
         as_what=as_what,
         expires=invitation.expires,
         address=link,

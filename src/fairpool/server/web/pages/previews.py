@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairpool.report.gravity import Gravity
+from fairpool.report.gravity import TITLES, Gravity
 from fairpool.report.words import as_percent
 from fairpool.server.store.tables import Job
 from fairpool.server.web.pages.here import Here
@@ -37,7 +37,7 @@ def groups_of(notes: Sequence[Mapping[str, Any]]) -> tuple[FindingGroup, ...]:
         texts = [note["text"] for note in notes if note["gravity"] == gravity.name.lower()]
         if texts:
             group = FindingGroup(
-                title=gravity.value,
+                title=TITLES[gravity],
                 texts=tuple(texts),
                 is_grave=gravity is Gravity.SETTLE,
                 can_wait=gravity is Gravity.KNOW,

@@ -13,7 +13,7 @@ from fairpool.server.consortia.released import Papers
 from fairpool.server.consortia.who import Who
 from fairpool.server.refused import NotFoundError
 from fairpool.server.settings import Settings
-from fairpool.server.store.tables import Release, Round
+from fairpool.server.store.tables import Release, Round, Terms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +27,7 @@ class Received:
         signed: What the operator signed of it; None: its data were left out.
         files: What the party had sent, as it called it.
         sums: Whether that were contributions.
+        terms: Those of the round.
     """
 
     number: int
@@ -35,6 +36,7 @@ class Received:
     signed: SignedStatement | None
     files: tuple[str, ...]
     sums: bool
+    terms: Terms
 
     @property
     def share(self) -> float | None:
@@ -85,6 +87,7 @@ def received_by(session: Session, settings: Settings, who: Who) -> list[Received
             signed=signed,
             files=tuple(submission.file_name for submission in sent),
             sums=any(is_contribution(submission) for submission in sent),
+            terms=session.get_one(Terms, round_.terms_id),
         )
         found.append(one)
     return found

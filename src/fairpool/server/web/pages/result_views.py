@@ -35,6 +35,7 @@ class ResultCard:
         commands: That check them.
         fingerprint: Of the operator's key; empty: nothing was signed.
         letter: Where its page is.
+        sums: Whether the party sent contributions.
     """
 
     number: int
@@ -46,6 +47,7 @@ class ResultCard:
     commands: tuple[str, ...]
     fingerprint: str
     letter: str
+    sums: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from fairpool.report.words import as_percent
 from fairpool.server.web.pages.here import Here
 from fairpool.server.web.pages.received import Received
 from fairpool.server.web.pages.result_views import Download, ResultCard, ResultLine
+from fairpool.server.web.pages.terms_cards import plan_address
 from fairpool.server.web.routing import API
 
 
@@ -29,10 +30,11 @@ def result_card(here: Here, one: Received) -> ResultCard:
         share=share_of(one.share),
         alone=share_of(one.alone),
         why=_why(one),
-        files=_files(one, papers),
+        files=_files(here, one, papers),
         commands=commands_for(one),
         fingerprint="" if one.signed is None else one.signed.operator.fingerprint,
         letter=f"{papers}/letter",
+        sums=one.sums,
     )
 
 
@@ -69,7 +71,7 @@ def _of_model(one: Received, said: Statement) -> list[str]:
     return [f"Your new model is worth {said.holds:.2f} of {said.total:.2f} nats."]
 
 
-def _files(one: Received, papers: str) -> tuple[Download, ...]:
+def _files(here: Here, one: Received, papers: str) -> tuple[Download, ...]:
     files = []
     if one.papers.reward is not None:
         files.append(Download(text="Your model", address=f"{papers}/reward"))
@@ -78,6 +80,9 @@ def _files(one: Received, papers: str) -> tuple[Download, ...]:
         files.append(Download(text="Its model card", address=f"{papers}/model-card"))
     if one.signed is not None:
         files.append(Download(text="The signed statement", address=f"{papers}/statement"))
+    plan = plan_address(here, one.terms)
+    if one.sums and plan is not None:
+        files.append(Download(text="The plan", address=plan))
     return tuple(files)
 
 

@@ -55,6 +55,7 @@ def terms_card(here: Here, shown: Terms) -> TermsCard:
         shows=tuple(body["discloses"]),
         toml=shown.toml,
         document=_document(here, shown),
+        plan=plan_address(here, shown),
     )
 
 
@@ -119,6 +120,11 @@ def earlier_of(here: Here, every: Sequence[Terms]) -> tuple[EarlierTerms, ...]:
         EarlierTerms(version=one.version, proposed=one.proposed, document=_document(here, one))
         for one in reversed(every[:-1])
     )
+
+
+def plan_address(here: Here, shown: Terms) -> str | None:
+    """Where the plan is by which parties sum up their rows; None: all send rows."""
+    return None if shown.plan is None else f"{API}{here.address}/terms/{shown.digest}/plan"
 
 
 def _document(here: Here, shown: Terms) -> str:

@@ -57,7 +57,18 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class TermsCard:
-    """Terms that were proposed, in plain words."""
+    """Terms that were proposed, in plain words.
+
+    Attributes:
+        version: Counted from 1.
+        digest: Of the document.
+        proposed: When.
+        facts: What is agreed, one by one.
+        shows: What becomes known, and to whom.
+        toml: The same as collaboration.toml, without anybody's data.
+        document: Where all of it is, signed.
+        plan: Where the plan is by which parties sum up their rows; None: all send rows.
+    """
 
     version: int
     digest: str
@@ -66,6 +77,7 @@ class TermsCard:
     shows: tuple[str, ...]
     toml: str
     document: str
+    plan: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,6 +67,11 @@ function ready(root) {
   localTimes(root);
   root.querySelectorAll("[data-job]").forEach(follow);
   root.querySelectorAll("[data-text-drop]").forEach(takeText);
+  // On a phone the tabs are wider than the page: the one that is open is in view.
+  for (const tab of root.querySelectorAll(".tabs [aria-current]")) {
+    const row = tab.parentElement;
+    row.scrollLeft = tab.offsetLeft - row.offsetLeft - (row.clientWidth - tab.offsetWidth) / 2;
+  }
 }
 
 document.addEventListener("DOMContentLoaded", () => {
