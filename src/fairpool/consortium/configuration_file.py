@@ -39,7 +39,7 @@ from fairpool.targets import TARGETS
 MOST_KEY_PARTS = 100
 """A key of so many parts is refused: Python's own reader takes minutes for one of thousands."""
 
-# Parts that are long are few, so they need not be found; and so nothing is looked at twice for long.
+# Parts that are long are few, so they need not be found; so nothing is looked at for long.
 _PART = r"""(?:[\w-]{1,100}|"(?:[^"\\\n]|\\.){0,100}"|'[^'\n]{0,100}')"""
 _ENDLESS_KEY = re.compile(rf"(?<![\w-])(?:{_PART}[ \t]*\.[ \t]*){{{MOST_KEY_PARTS}}}")
 
