@@ -135,3 +135,15 @@ def test_a_number_of_failures_beyond_all_powers_waits_no_longer(
 def test_a_household_s_network_is_one_address(one: str, other: str, is_same: bool) -> None:
     assert (throttle.address(one) == throttle.address(other)) is is_same
     assert len(throttle.address("x" * 1000)) <= 80
+
+
+def test_guesses_of_endless_accounts_leave_nothing_while_an_address_waits(
+    database: Database,
+) -> None:
+    """Each left a row: whoever had no account could fill the disk."""
+    for number in range(20):
+        throttle.begin(database, [throttle.account(str(number)), HERE])
+    for number in range(100, 130):
+        _wait(database, [throttle.account(str(number)), HERE])
+    with database.reading() as session:
+        assert session.query(Attempts).count() == 21

@@ -55,6 +55,14 @@ def begin(database: Database, subjects: list[str]) -> None:
         database: Where they are counted; whatever follows is in another transaction.
         subjects: Of `account` and `address`.
     """
+    with database.reading() as session:
+        # Nothing is written for who waits: guesses of endless addresses leave nothing.
+        wanted = select(Attempts.locked_until).where(
+            Attempts.subject.in_(subjects), Attempts.locked_until > now()
+        )
+        ends = [end for end in session.scalars(wanted) if end is not None]
+    if ends:
+        raise waiting(max(ends) - now())
     with database.transaction() as session:
         session.execute(delete(Attempts).where(Attempts.last < now() - FORGOTTEN))
         attempts = [_locked(session, subject) for subject in sorted(subjects)]
