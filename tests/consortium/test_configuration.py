@@ -1,4 +1,5 @@
 import re
+import time
 import tomllib
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import pytest
 
 from fairpool.consortium.column_sections import ColumnSection, OwnColumnSection
 from fairpool.consortium.configuration import DataSection, PartySection, known_format
-from fairpool.consortium.configuration_file import load_configuration
+from fairpool.consortium.configuration_file import load_configuration, toml_values
 from fairpool.consortium.example import CONFIGURATION
 from fairpool.consortium.limits import Limits
 from fairpool.consortium.reading_sections import ReadingSection
@@ -186,6 +187,23 @@ def test_a_file_that_is_nested_too_deeply_is_refused(tmp_path, value):
     """It was an unexpected error."""
     [problem] = problems(tmp_path, f"x = {value}\n{GOOD}")
     assert problem.endswith("are nested too deeply; no key needs more than three levels")
-    dotted = ".".join("x" * 3000)
-    [problem] = problems(tmp_path, f"{dotted} = 1\n{GOOD}")
-    assert "x: unknown key" in problem
+
+
+@pytest.mark.parametrize("part", ["x", '"\\""', "'.'"])
+@pytest.mark.parametrize("where", ["{} = 1", "[{}]", "a = {{ {} = 1 }}"])
+def test_a_key_without_an_end_is_refused_at_once(tmp_path, part, where):
+    """One of 50,000 parts took minutes."""
+    began = time.monotonic()
+    for parts in (101, 20_000):
+        dotted = " . ".join([part] * parts)
+        [problem] = problems(tmp_path, f"{where.format(dotted)}\n{GOOD}")
+        assert "a key has more than 100 parts, joined by dots" in problem
+    assert time.monotonic() - began < 5
+    few = ".".join([part] * 100)
+    assert "more than" not in problems(tmp_path, f"{where.format(few)}\n{GOOD}")[0]
+
+
+def test_texts_and_numbers_with_many_dots_are_no_keys():
+    texts = "\n".join(f't{n} = "{"e.g. this, and that. " * 500}"' for n in range(3))
+    text = f"levels = [{'0.5, ' * 500}]\n{texts}\n"
+    assert len(toml_values(text, "collaboration.toml")) == 4

@@ -71,3 +71,15 @@ def test_who_only_reads_does_not_wait_for_who_writes(database: Database) -> None
 def test_an_address_that_leads_nowhere_is_refused(address: str, said: str) -> None:
     with pytest.raises(DataError, match=said):
         Database(address).migrate()
+
+
+def test_an_error_tells_nothing_of_what_was_to_be_kept(database: Database) -> None:
+    """The log has errors as texts."""
+    person = {"email": "a@b.org", "name": "A", "password": "$argon2id$of-anna"}
+    with database.transaction() as session:
+        session.add(Person(**person))
+    with database.open_session() as session:
+        session.add(Person(**person))
+        with pytest.raises(IntegrityError, match=r"(?i)unique") as refused:
+            session.flush()
+    assert "argon2id" not in str(refused.value)

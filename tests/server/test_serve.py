@@ -339,3 +339,19 @@ def test_a_request_that_has_begun_is_answered_when_the_service_is_stopped(tmp_pa
             said = _ends(connection)
         assert service.process.wait(60) == 0
     assert said.startswith(b"HTTP/1.1 401 ")
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_a_body_has_one_end_and_nothing_is_answered_after_it(
+    impatient: Served, version: str
+) -> None:
+    """A proxy that counts would have seen the second request as somebody's body, and so on."""
+    host = f"Host: 127.0.0.1:{impatient.port}\r\n"
+    length = "Content-Length: 5\r\n" if version == "1.1" else ""
+    first = f"POST /sign-in HTTP/{version}\r\n{host}{length}Transfer-Encoding: chunked\r\n\r\n"
+    second = f"GET /sign-in HTTP/1.1\r\n{host}\r\n"
+    with socket.create_connection(("127.0.0.1", impatient.port)) as connection:
+        connection.sendall(f"{first}0\r\n\r\n{second}".encode())
+        said = _ends(connection)
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert said.count(b"HTTP/1.1 ") == 1

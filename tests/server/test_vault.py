@@ -18,6 +18,8 @@ from fairpool.server.refused import NotFoundError, TooLargeError
 from fairpool.server.settings import Settings
 from fairpool.server.work.vault import FORMAT, PIECE_BYTES, SALT_BYTES, TAG_BYTES, Stored, Vault
 
+TOO_LARGE = TooLargeError("it is larger than agreed; send less")
+
 HEAD = len(FORMAT) + SALT_BYTES
 SEALED = PIECE_BYTES + TAG_BYTES
 
@@ -35,7 +37,7 @@ def store(vault: Vault, pieces: list[bytes], most: int = 1 << 30) -> Stored:
         for piece in pieces:
             yield piece
 
-    return asyncio.run(vault.store(stream(), most))
+    return asyncio.run(vault.store(stream(), most, TOO_LARGE))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_what_is_too_long_or_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     kept = Vault(settings)
     assert store(kept, [b"x" * 10] * 10, most=100).size == 100
     before = kept.identities()
-    with pytest.raises(TooLargeError, match="larger than"):
+    with pytest.raises(TooLargeError, match="larger than agreed"):
         store(kept, [b"x" * 10] * 11, most=100)
 
     async def broken():
@@ -172,7 +174,7 @@ def test_what_is_too_long_or_breaks_off_leaves_nothing(tmp_path: Path) -> None:
         raise ConnectionError("the browser is gone")
 
     with pytest.raises(ConnectionError, match="gone"):
-        asyncio.run(kept.store(broken(), 1 << 30))
+        asyncio.run(kept.store(broken(), 1 << 30, TOO_LARGE))
     assert kept.identities() == before
     assert [path.name for path in settings.uploads.iterdir()] == [*before]
 
@@ -187,8 +189,8 @@ def test_an_endless_upload_is_stopped_without_filling_memory(tmp_path: Path) -> 
             sent += 1
             yield bytes(100_000)
 
-    with pytest.raises(TooLargeError, match="larger than 2 MiB"):
-        asyncio.run(kept.store(endless(), 2 << 20))
+    with pytest.raises(TooLargeError, match="larger than agreed"):
+        asyncio.run(kept.store(endless(), 2 << 20, TOO_LARGE))
     assert sent * 100_000 < (2 << 20) + 200_000
     assert not kept.parts()
 
@@ -205,7 +207,7 @@ async def stream():
     os.kill(os.getpid(), signal.SIGKILL)
 
 kept = Vault(Settings.of(Path(sys.argv[1]), environment={}))
-asyncio.run(kept.store(stream(), 1 << 30))
+asyncio.run(kept.store(stream(), 1 << 30, None))
 """
 
 

@@ -57,6 +57,10 @@ def serve(
 
     At each start it prints a link with which the first operator makes an account, until there is
     one. FAIRPOOL_DATABASE is the address of a Postgres; without it there is a file in the folder.
+    How much of the disk is whose is set in MiB: FAIRPOOL_UPLOAD_MEBIBYTES (one file, 512),
+    FAIRPOOL_PARTY_MEBIBYTES (4096), FAIRPOOL_COLLABORATION_MEBIBYTES (32768) and
+    FAIRPOOL_FREE_MEBIBYTES (what is left free, 512); FAIRPOOL_UPLOADS_PER_HOUR is how many files a
+    party may send (60).
 
     Example: `fairpool serve --port 8000`
 

@@ -1,6 +1,7 @@
 """The operator's file: read, and refused in words with everything that is not allowed in it."""
 
 import difflib
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,13 @@ from fairpool.consortium.reading_sections import (
 from fairpool.errors import ConfigurationError, cut, shown
 from fairpool.model_kinds import KINDS
 from fairpool.targets import TARGETS
+
+MOST_KEY_PARTS = 100
+"""A key of so many parts is refused: Python's own reader takes minutes for one of thousands."""
+
+# Parts that are long are few, so they need not be found; so nothing is looked at for long.
+_PART = r"""(?:[\w-]{1,100}|"(?:[^"\\\n]|\\.){0,100}"|'[^'\n]{0,100}')"""
+_ENDLESS_KEY = re.compile(rf"(?<![\w-])(?:{_PART}[ \t]*\.[ \t]*){{{MOST_KEY_PARTS}}}")
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,11 @@ def toml_values(text: str, name: str) -> dict[str, Any]:
         text: The file's.
         name: What errors call it, such as the file's path.
     """
+    if _ENDLESS_KEY.search(text):
+        raise ConfigurationError(
+            f"{name}: a key has more than {MOST_KEY_PARTS} parts, joined by dots; no key needs more"
+            " than three"
+        )
     try:
         return tomllib.loads(text)
     except ValueError as error:  # of a number of thousands of digits it is Python's own

@@ -4,6 +4,7 @@ from fairpool.errors import FairpoolError
 
 __all__ = [
     "LinkOverError",
+    "NoRoomError",
     "NotAllowedError",
     "NotFoundError",
     "NotSignedInError",
@@ -63,6 +64,12 @@ class TooLargeError(RefusedError):
     """More was sent than is taken."""
 
     status = 413
+
+
+class NoRoomError(RefusedError):
+    """The service itself has no room now: nobody who asks can do anything about it."""
+
+    status = 503
 
 
 class TooManyError(RefusedError):

@@ -14,6 +14,16 @@ KEY_FILE = "uploads.key"
 
 MEBIBYTE = 1 << 20
 
+_NUMBERS = {
+    "FAIRPOOL_UPLOAD_MEBIBYTES": (512, "the most mebibytes of one upload"),
+    "FAIRPOOL_PARTY_MEBIBYTES": (4096, "the most mebibytes of all uploads of a party"),
+    "FAIRPOOL_COLLABORATION_MEBIBYTES": (32768, "the most mebibytes of all its parties' uploads"),
+    "FAIRPOOL_FREE_MEBIBYTES": (512, "how many mebibytes of the disk uploads leave free"),
+    "FAIRPOOL_UPLOADS_PER_HOUR": (60, "how many files a party may send within an hour"),
+    "FAIRPOOL_CLIENT_SECONDS": (20, "how many seconds a slow client is waited for"),
+}
+"""Of the environment: what each is by default, and what it says."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -26,6 +36,12 @@ class Settings:
         key_file: Of uploads.
         upload_bytes: An upload has no more.
         body_bytes: Any other request has no more.
+        party_bytes: All uploads of a party that are kept, of whatever round, have no more.
+        collaboration_bytes: Nor have those of all parties of a collaboration.
+        free_bytes: So much of the disk is left to all else than uploads.
+        uploads_per_hour: A party sends no more files within an hour.
+        uploads_at_once: Nor more than so many at a time.
+        waiting_uploads: Nor has it more than so many that are still to be looked at.
         lease_seconds: So long a worker holds a job without a sign of life.
         session_hours: So long a browser stays signed in without being used.
         invitation_days: So long an invitation can be used.
@@ -42,6 +58,12 @@ class Settings:
     key_file: Path
     upload_bytes: int = 512 * MEBIBYTE
     body_bytes: int = MEBIBYTE
+    party_bytes: int = 4096 * MEBIBYTE
+    collaboration_bytes: int = 32768 * MEBIBYTE
+    free_bytes: int = 512 * MEBIBYTE
+    uploads_per_hour: int = 60
+    uploads_at_once: int = 3
+    waiting_uploads: int = 5
     lease_seconds: float = 30.0
     session_hours: float = 12.0
     invitation_days: int = 14
@@ -61,8 +83,10 @@ class Settings:
 
         FAIRPOOL_DATABASE is the database's address (default: SQLite in the folder), such as
         postgresql://user:password@host/name; FAIRPOOL_UPLOADS_KEY a file with the key of uploads
-        (default: one in the folder); FAIRPOOL_UPLOAD_MEBIBYTES the most of one upload;
-        FAIRPOOL_CLIENT_SECONDS how long a slow client is waited for.
+        (default: one in the folder); FAIRPOOL_UPLOAD_MEBIBYTES, FAIRPOOL_PARTY_MEBIBYTES and
+        FAIRPOOL_COLLABORATION_MEBIBYTES the most of one upload, of a party and of a collaboration;
+        FAIRPOOL_FREE_MEBIBYTES what is left of the disk; FAIRPOOL_UPLOADS_PER_HOUR how many a party
+        sends; FAIRPOOL_CLIENT_SECONDS how long a slow client is waited for.
 
         Args:
             folder: Where everything is kept.
@@ -73,25 +97,18 @@ class Settings:
         folder = folder.absolute()
         database = environment.get("FAIRPOOL_DATABASE") or f"sqlite:///{folder / DATABASE_FILE}"
         key_file = Path(environment.get("FAIRPOOL_UPLOADS_KEY") or folder / KEY_FILE).absolute()
-        most = environment.get("FAIRPOOL_UPLOAD_MEBIBYTES") or "512"
-        if not most.isdecimal() or int(most) < 1:
-            raise DataError(
-                f"FAIRPOOL_UPLOAD_MEBIBYTES: {shown(most)} is no whole number from 1 on; give the"
-                " most mebibytes of one upload"
-            )
-        patience = environment.get("FAIRPOOL_CLIENT_SECONDS") or "20"
-        if not patience.isdecimal() or int(patience) < 1:
-            raise DataError(
-                f"FAIRPOOL_CLIENT_SECONDS: {shown(patience)} is no whole number from 1 on; give how"
-                " many seconds a slow client is waited for"
-            )
+        numbers = {name: _number(environment, name, words) for name, words in _NUMBERS.items()}
         return cls(
             folder=folder,
             database=_with_driver(database),
             address=address.rstrip("/"),
             key_file=key_file,
-            upload_bytes=int(most) * MEBIBYTE,
-            client_seconds=float(patience),
+            upload_bytes=numbers["FAIRPOOL_UPLOAD_MEBIBYTES"] * MEBIBYTE,
+            party_bytes=numbers["FAIRPOOL_PARTY_MEBIBYTES"] * MEBIBYTE,
+            collaboration_bytes=numbers["FAIRPOOL_COLLABORATION_MEBIBYTES"] * MEBIBYTE,
+            free_bytes=numbers["FAIRPOOL_FREE_MEBIBYTES"] * MEBIBYTE,
+            uploads_per_hour=numbers["FAIRPOOL_UPLOADS_PER_HOUR"],
+            client_seconds=float(numbers["FAIRPOOL_CLIENT_SECONDS"]),
         )
 
     @property
@@ -113,6 +130,15 @@ class Settings:
     def work(self) -> Path:
         """What jobs need for a while, tables in the clear among it; emptied by who left it."""
         return self.folder / "work"
+
+
+def _number(environment: Mapping[str, str], name: str, words: tuple[int, str]) -> int:
+    """A whole number of the environment."""
+    default, what = words
+    text = environment.get(name) or str(default)
+    if not text.isdecimal() or int(text) < 1:
+        raise DataError(f"{name}: {shown(text)} is no whole number from 1 on; give {what}")
+    return int(text)
 
 
 def _with_driver(database: str) -> str:

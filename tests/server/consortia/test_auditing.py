@@ -1,4 +1,5 @@
 import zipfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from fairpool.consortium.auditing.opened import open_round
 from fairpool.errors import FairpoolError
 from fairpool.exchange.attestation import attested
 from fairpool.server.consortia import auditing, events
-from fairpool.server.refused import NotFoundError
+from fairpool.server.refused import NotFoundError, TooManyError
 from fairpool.server.store.database import Database
 from fairpool.signatures import SigningKey, sign
 from tests.server.work.computed import Computed, closed
@@ -157,3 +158,16 @@ def test_nobody_but_an_auditor_audits(released: Computed):
 def test_a_round_that_is_not_released_is_not_there(released: Computed):
     with pytest.raises(NotFoundError, match="no such page"):
         as_auditor(released, auditing.recompute, 2)
+
+
+def test_a_collaboration_is_audited_once_at_a_time_and_few_are(released: Computed):
+    """Twenty requests of one auditor kept everybody waiting."""
+    here = released.agreed.id
+    for at_work in ([here], ["a", "b", "c", "d"]):
+        with ExitStack() as stack:
+            for one in at_work:
+                stack.enter_context(auditing._one_of(one))
+            for what in (auditing.recompute, auditing.bundle):
+                with pytest.raises(TooManyError, match="an audit is at work already"):
+                    as_auditor(released, what, 1)
+    as_auditor(released, auditing.bundle, 1).unlink()

@@ -1,6 +1,8 @@
 """Drafts: what keeps one from being proposed, and that none leads to a file of the service's."""
 
 import re
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,15 @@ from fairpool.server.store.database import Database
 from fairpool.server.store.tables import Collaboration, Membership, Party, Role
 from tests.server.agreed import TOML, agreed, draft_of
 from tests.server.consortium import add_person
+
+MODEL = """\
+target = "y"
+features = ["x"]
+
+[model]
+kind = "{}"
+{} = {}
+"""
 
 
 def test_a_draft_that_fits_has_no_problem() -> None:
@@ -129,6 +140,31 @@ named = "data"
     (told,) = kept.told
     assert told.startswith('Where the data of "A", "B" lie was taken out')
     assert without_data(kept.text) == type(kept)(text=kept.text)
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["[" + "\n" * 150_000, "[" + "\n]" * 50_000, '"""' + "\n" * 150_000, '"""' + "\n]" * 50_000],
+)
+def test_data_without_an_end_are_refused_at_once(data: str) -> None:
+    """The text was read anew with each of its lines."""
+    whole = data + {"[": "]", '"': '"""'}[data[0]]
+    began = time.monotonic()
+    for text in (data, whole):
+        with suppress(ConfigurationError):
+            assert "data" not in without_data(f'[[parties]]\nname = "A"\ndata = {text}\n').text
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"), [("inducing_points", "sparse_gp"), ("features", "fourier")]
+)
+def test_a_model_that_is_too_large_for_a_service_is_refused(key: str, kind: str) -> None:
+    """A plan of 5,000 inducing points took half a minute, in which nobody could write."""
+    told = draft.problems(draft_of("north", "south", toml=MODEL.format(kind, key, 1001)))
+    assert f"[model] {key}: 1001 is more than 1000, the most of a model here" in "".join(told)
+    told = draft.problems(draft_of("north", "south", toml=MODEL.format(kind, key, 1000)))
+    assert "the most of a model here" not in "".join(told)
 
 
 def test_what_cannot_be_taken_out_is_refused() -> None:

@@ -1,8 +1,11 @@
 import pytest
+from sqlalchemy.orm import Session
 
 from fairpool.server.consortia import events, members
 from fairpool.server.consortia.who import require
-from fairpool.server.refused import NotFoundError, RefusedError
+from fairpool.server.people import invitations, joining
+from fairpool.server.refused import LinkOverError, NotFoundError, NotSignedInError, RefusedError
+from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import Membership, Person, Role
 from tests.server.consortium import Consortium, add_consortium, add_person
@@ -108,3 +111,52 @@ def test_who_leaves_the_service_leaves_everything(database: Database) -> None:
         person = session.get_one(Person, clinics.of_north.id)
     assert (person.name, person.password, person.may_create) == ("north", "", False)
     assert "@" not in person.email
+
+
+@pytest.mark.parametrize("how", ["removed", "leaves", "leaves the service"])
+def test_nobody_comes_back_by_a_link_of_their_own(
+    database: Database, settings: Settings, how: str
+) -> None:
+    """An operator could put links aside, and be an operator again once it was removed."""
+    clinics = add_consortium(database)
+    second = add_person(database, "second", may_create=True)
+    here = clinics.collaboration.id
+    with database.transaction() as session:
+        session.add(Membership(collaboration_id=here, person_id=second.id, role=Role.OPERATOR))
+    secrets = {}
+    for person in (clinics.operator, second):
+        with database.transaction() as session:
+            who = require(session, person, here, alone=True)
+            _, secrets[person.name] = invitations.invite(session, settings, who, role=Role.OPERATOR)
+    part = _part(database, clinics, second)
+    with database.transaction() as session:
+        if how == "leaves the service":
+            members.leave_service(session, second)
+        else:
+            by = clinics.operator if how == "removed" else second
+            members.remove(session, require(session, by, here, alone=True), part)
+    with database.transaction() as session, pytest.raises(LinkOverError, match="taken back"):
+        joining.accept(session, add_person_in(session, "other"), secrets["second"])
+    with database.transaction() as session:
+        joining.accept(session, add_person_in(session, "another"), secrets["operator"])
+
+
+def test_who_closes_an_account_joins_nothing_meanwhile(
+    database: Database, settings: Settings
+) -> None:
+    clinics = add_consortium(database)
+    anna = add_person(database, "anna")
+    with database.transaction() as session:
+        who = require(session, clinics.operator, clinics.collaboration.id, alone=True)
+        _, secret = invitations.invite(session, settings, who, role=Role.AUDITOR)
+    with database.transaction() as session:
+        members.leave_service(session, anna)
+    with database.transaction() as session, pytest.raises(NotSignedInError, match="closed"):
+        joining.accept(session, anna, secret)
+
+
+def add_person_in(session: Session, name: str) -> Person:
+    person = Person(email=f"{name}@example.org", name=name, password="none")
+    session.add(person)
+    session.flush()
+    return person

@@ -77,7 +77,7 @@ def test_nobody_learns_which_of_the_two_is_wrong_neither_by_text_nor_by_work(
     assert len(texts[0][1]) == 1
 
 
-def test_after_five_failures_an_account_is_locked_whether_there_is_one_or_not(
+def test_after_five_failures_an_account_is_locked_there_whether_there_is_one_or_not(
     database: Database, settings: Settings
 ) -> None:
     _anna(database)

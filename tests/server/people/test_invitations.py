@@ -3,7 +3,7 @@ from datetime import timedelta
 
 import pytest
 
-from fairpool.errors import ConfigurationError, DataError
+from fairpool.errors import ConfigurationError, DataError, FairpoolError
 from fairpool.server.consortia import events
 from fairpool.server.consortia.who import Who, require
 from fairpool.server.people import invitations, joining, sessions, throttle
@@ -311,3 +311,28 @@ def test_an_invitation_of_another_collaboration_s_operator_is_not_seen(
     with database.reading() as session:
         who: Who = require(session, others.operator, others.collaboration.id)
         assert invitations.open_ones(session, who) == []
+
+
+def test_of_many_who_take_an_address_at_once_one_gets_it(
+    database: Database, settings: Settings
+) -> None:
+    """Others were told of an error that nobody foresaw."""
+    clinics = add_consortium(database)
+    links = [_invite(database, settings, clinics) for _ in range(4)]
+    begin = threading.Barrier(len(links))
+    said = []
+
+    def accept(secret: str) -> None:
+        begin.wait(60)
+        try:
+            _accept(database, settings, secret)
+        except FairpoolError as error:
+            said.append(str(error))
+
+    threads = [threading.Thread(target=accept, args=(secret,)) for secret in links]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(said) == 3
+    assert all("there is an account of this e-mail address" in text for text in said)

@@ -3,7 +3,15 @@ from datetime import timedelta
 import pytest
 
 from fairpool.errors import DataError
-from fairpool.server.people import accounts, invitations, joining, passwords, resetting, sessions
+from fairpool.server.people import (
+    accounts,
+    invitations,
+    joining,
+    passwords,
+    resetting,
+    sessions,
+    tokens,
+)
 from fairpool.server.refused import LinkOverError, WrongPasswordError
 from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
@@ -154,3 +162,14 @@ def test_the_page_of_such_a_link_asks_for_a_password_alone(service: Service) -> 
     by_api = service.client().post(f"/api/v1/invitations/{again}/password", json={"password": OLD})
     assert by_api.status_code == 200
     assert service.client().get(f"/api/v1/invitations/{again}").status_code == 410
+
+
+def test_a_link_ends_tokens_which_somebody_else_may_have(
+    database: Database, settings: Settings
+) -> None:
+    anna = _anna(database)
+    with database.transaction() as session:
+        _, token = tokens.make(session, anna, name="stolen laptop", days=90)
+    _reset(database, settings, _secret(database, settings))
+    with database.reading() as session:
+        assert tokens.find(session, token) is None

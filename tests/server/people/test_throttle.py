@@ -9,8 +9,8 @@ from fairpool.server.refused import TooManyError
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import Attempts, now
 
-ANNA = throttle.account("anna@example.org")
-HERE = throttle.address("192.0.2.1")
+ANNA, ACCOUNT, HERE = throttle.of_sign_in("anna@example.org", "192.0.2.1")
+"""An account from an address, the account from anywhere, and the address."""
 
 
 def _fail(database: Database, subjects: list[str], times: int) -> None:
@@ -41,7 +41,7 @@ def _wait(database: Database, subjects: list[str]) -> int:
     return refused.value.seconds
 
 
-def test_an_account_waits_after_five_failures_and_twice_as_long_after_each_more(
+def test_an_account_waits_from_an_address_after_five_failures_and_twice_as_long_after_each_more(
     database: Database, clock: Clock
 ) -> None:
     _fail(database, [ANNA], 5)
@@ -135,3 +135,40 @@ def test_a_number_of_failures_beyond_all_powers_waits_no_longer(
 def test_a_household_s_network_is_one_address(one: str, other: str, is_same: bool) -> None:
     assert (throttle.address(one) == throttle.address(other)) is is_same
     assert len(throttle.address("x" * 1000)) <= 80
+
+
+def test_guesses_of_endless_accounts_leave_nothing_while_an_address_waits(
+    database: Database,
+) -> None:
+    """Each left a row: whoever had no account could fill the disk."""
+    for number in range(20):
+        throttle.begin(database, [throttle.account(str(number)), HERE])
+    for number in range(100, 130):
+        _wait(database, [throttle.account(str(number)), HERE])
+    with database.reading() as session:
+        assert session.query(Attempts).count() == 21
+
+
+def test_an_account_waits_after_a_hundred_failures_from_anywhere(database: Database) -> None:
+    for number in range(100):
+        throttle.begin(database, throttle.of_sign_in("anna@example.org", f"192.0.2.{number}"))
+    assert _wait(database, throttle.of_sign_in("anna@example.org", "198.51.100.1")) == 15
+    throttle.begin(database, throttle.of_sign_in("berta@example.org", "198.51.100.1"))
+
+
+def test_who_guesses_elsewhere_keeps_nobody_out(database: Database, clock: Clock) -> None:
+    """Whoever knew an address could keep its owner from signing in, until a round was closed."""
+    anna = throttle.of_sign_in("anna@example.org", "198.51.100.1")
+    guessing = throttle.of_sign_in("anna@example.org", "192.0.2.1")
+    end = clock.time + timedelta(hours=12)
+    while clock.time < end:
+        try:
+            throttle.begin(database, guessing)
+        except TooManyError as refused:
+            clock.time += timedelta(seconds=refused.seconds)
+    throttle.begin(database, anna)
+    with database.transaction() as session:
+        throttle.succeeded(session, anna)
+    with database.reading() as session:
+        left = {one.subject for one in session.query(Attempts)}
+    assert left == {guessing[0], guessing[2], anna[2]}

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from fairpool.server.consortia import rounds
+from fairpool.server.people import sessions, tokens
 from fairpool.server.store.tables import Job, JobState, Membership, Party
 from fairpool.server.web.api import jobs
 from fairpool.server.work import queue
@@ -273,3 +274,27 @@ def test_a_party_that_joined_later_has_no_papers_of_earlier_rounds(service, oper
         session.flush()
         session.add(Membership(**mine, person_id=late.id, role="party", party_id=party.id))
     assert api(late).get("rounds/1/letter").status_code == 404
+
+
+@pytest.mark.parametrize("way", ["cookie", "token"])
+def test_a_stream_ends_for_who_is_signed_out(api, made, service, monkeypatch, way):
+    """A stolen cookie told of jobs for ten minutes after its owner had signed out everywhere."""
+    person = made.agreed.consortium.operator
+    job = ok(api(person).post("rounds/1/preview"), 202).json()
+    client = service.browser(person) if way == "cookie" else service.program(person)
+    look = jobs._look
+    looks = []
+
+    def is_signed_out_meanwhile(*arguments):
+        looks.append(look(*arguments))
+        with service.database.transaction() as session:
+            if way == "cookie":
+                sessions.close_all(session, person)
+            else:
+                tokens.revoke_all(session, person)
+        return looks[-1]
+
+    monkeypatch.setattr(jobs, "_look", is_signed_out_meanwhile)
+    answer = client.get(f"/api/v1/collaborations/{made.agreed.id}/jobs/{job['id']}/events")
+    assert len(events_of(answer)) == 1
+    assert [one is None for one in looks] == [False, True]

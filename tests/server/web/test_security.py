@@ -92,7 +92,14 @@ def test_a_form_is_taken_with_the_token_of_its_session_alone(service: Service) -
 
 def test_nobody_is_signed_in_by_another_site_s_page(service: Service) -> None:
     _with_password(service)
-    for headers in ({"Origin": "https://evil.example.org"}, {"Sec-Fetch-Site": "cross-site"}):
+    other_scheme = service.settings.address.replace("http:", "https:")
+    for headers in (
+        {"Origin": "https://evil.example.org"},
+        {"Origin": other_scheme},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ):
         answer = _sign_in(service.client(), headers=headers)
         assert answer.status_code == 403
         assert "set-cookie" not in answer.headers

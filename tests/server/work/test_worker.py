@@ -141,6 +141,9 @@ def test_the_command_works_until_it_is_told_to_end(tmp_path):
     assert process.returncode == 0
     assert "Ended" in said
     assert "Traceback" not in errors
+    assert [
+        line for line in errors.splitlines() if "event=done" in line and f"job={job.id}" in line
+    ]
     database.close()
 
 

@@ -8,6 +8,7 @@ a signature that this service made would be the service's word alone.
 
 import shutil
 import tempfile
+import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,7 +40,7 @@ from fairpool.ledger.lock import HeldError
 from fairpool.server.consortia import events
 from fairpool.server.consortia.released import released_round
 from fairpool.server.consortia.who import Who
-from fairpool.server.refused import NotFoundError, RefusedError
+from fairpool.server.refused import NotFoundError, RefusedError, TooManyError
 from fairpool.server.settings import Settings
 from fairpool.server.store.tables import (
     AuditorSignature,
@@ -55,6 +56,12 @@ from fairpool.signatures import Signed
 
 ATTESTATION = "audit.json"
 """What the signed document is called where errors name it."""
+
+MOST_AT_ONCE = 4
+"""So many audits at a time, of different collaborations: each is minutes of work for a request."""
+
+A_MINUTE = 60
+"""Seconds after which somebody tries again."""
 
 LONGEST = 1 << 20
 """Bytes of a signed document."""
@@ -185,6 +192,34 @@ def _copy(session: Session, settings: Settings, who: Who, number: int) -> Iterat
     """A copy of what an operator shows, for as long as this lasts."""
     _require_auditor(who)
     released_round(session, who, number)
+    with _one_of(who.collaboration.id), _copied(session, settings, who) as place:
+        yield place
+
+
+_at_work: set[str] = set()
+_lock = threading.Lock()
+"""Collaborations that are being audited by this process."""
+
+
+@contextmanager
+def _one_of(collaboration_id: str) -> Iterator[None]:
+    """A collaboration is audited once at a time, and few are: the others want answers, too."""
+    with _lock:
+        if collaboration_id in _at_work or len(_at_work) >= MOST_AT_ONCE:
+            raise TooManyError(
+                "an audit is at work already; wait until it has ended, then try again",
+                seconds=A_MINUTE,
+            )
+        _at_work.add(collaboration_id)
+    try:
+        yield
+    finally:
+        with _lock:
+            _at_work.discard(collaboration_id)
+
+
+@contextmanager
+def _copied(session: Session, settings: Settings, who: Who) -> Iterator[Path]:
     folder = folder_of(settings, who.collaboration.id)
     make_private_folder(settings.work)
     place = Path(tempfile.mkdtemp(prefix="audit-", dir=settings.work))

@@ -9,12 +9,12 @@ from sqlalchemy.orm import Session
 from fairpool.server.consortia.found import PROBLEMS, TERMS
 from fairpool.server.consortia.having import data_of
 from fairpool.server.consortia.who import Who
-from fairpool.server.store.tables import JobKind, Round, Submission
+from fairpool.server.store.tables import Job, JobKind, JobState, Round, Submission
 from fairpool.server.work import queue
 
 
 def ask(session: Session, who: Who, submission: Submission, round_: Round) -> None:
-    """Have a submission looked at.
+    """Have a submission looked at; one that waits for that already is looked at once.
 
     Args:
         session: The open transaction.
@@ -22,6 +22,16 @@ def ask(session: Session, who: Who, submission: Submission, round_: Round) -> No
         submission: What to look at.
         round_: For which round: its own, or a later one.
     """
+    # Whoever takes it looks under the terms that are in force then; nobody takes it before these
+    # are there, since it is locked.
+    waiting = select(Job).where(
+        Job.submission_id == submission.id,
+        Job.round_id == round_.id,
+        Job.kind == JobKind.CHECK.value,
+        Job.state == JobState.QUEUED.value,
+    )
+    if session.scalars(waiting.limit(1).with_for_update()).first() is not None:
+        return
     queue.enqueue(
         session,
         collaboration_id=who.collaboration.id,

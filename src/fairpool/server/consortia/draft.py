@@ -15,7 +15,7 @@ from fairpool.consortium.configuration import FILE_NAME, LONGEST_NAME, Configura
 from fairpool.consortium.configuration_file import ConfigurationFile, configuration_of, toml_values
 from fairpool.consortium.planning.plan import problems_beforehand
 from fairpool.consortium.refusals import privacy_problems
-from fairpool.errors import ConfigurationError, FairpoolError, cut, is_printable
+from fairpool.errors import ConfigurationError, FairpoolError, cut, is_printable, shown
 from fairpool.server.consortia import events
 from fairpool.server.consortia.dropped import Dropped, without_data
 from fairpool.server.consortia.who import Who
@@ -35,6 +35,9 @@ LONGEST = 200_000
 """Characters: of thousands of columns."""
 
 FEWEST_PARTIES = 2
+
+LARGEST_MODEL = 1000
+"""Of [model], no number is larger: a plan is made while everybody else's changes wait."""
 
 _SOMEWHERE = "data"
 """Stands for the data of a party that will send rows."""
@@ -113,6 +116,7 @@ def checked(toml: str) -> Configuration:
     found += map(_without_name, file.problems)
     if len(configuration.parties) < FEWEST_PARTIES:
         found.append("parties: there is one, and pooling takes two at least; add the others")
+    found += _of_size(values)
     if configuration.features is None:
         found.append(
             "features: missing; list the input columns: before anybody sends a table, all are to"
@@ -166,6 +170,19 @@ def _of_this_disk(values: dict[str, Any]) -> Iterator[str]:
                 ' nobody may look; leave the column out (role = "ignore"), or work with fairpool'
                 " run"
             )
+
+
+def _of_size(values: dict[str, Any]) -> Iterator[str]:
+    """What would make a model that this service has no room for."""
+    model = values.get("model")
+    for key, value in model.items() if isinstance(model, dict) else ():
+        numbers = value if isinstance(value, list) else [value]
+        for number in numbers:
+            if isinstance(number, int) and number > LARGEST_MODEL:
+                yield (
+                    f"[model] {key}: {shown(number)} is more than {LARGEST_MODEL}, the most of a"
+                    " model here; give less, or work with fairpool run"
+                )
 
 
 def _parties_in(values: dict[str, Any]) -> Iterator[PartySection]:

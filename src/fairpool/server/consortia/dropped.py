@@ -6,12 +6,16 @@ any file of its own. So lines that say it are taken out, and told.
 
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from fairpool.consortium.configuration import FILE_NAME
 from fairpool.consortium.configuration_file import toml_values
 from fairpool.errors import ConfigurationError, cut, printable
+
+MOST_LOOKS = 10
+"""So often an assignment that goes on over lines is read to see whether it ends."""
 
 _HEADER = re.compile(r"\s*\[")
 _PARTY = re.compile(r"""\s*\[\[\s*(parties|'parties'|"parties")\s*\]\]\s*(#.*)?""")
@@ -86,12 +90,24 @@ def _without_lines(text: str) -> str:
         if not (is_party and _DATA.match(line)):
             kept.append(line)
             continue
-        while not _is_whole(line):
-            following = next(lines, None)
-            if following is None:
+        looks = 0
+        while not _is_whole(line) and looks < MOST_LOOKS:
+            looks += 1
+            end = _next_end(lines)
+            if not end:
                 break
-            line += following
+            line += end
     return "".join(kept)
+
+
+def _next_end(lines: Iterator[str]) -> str:
+    """The lines to the next one in which a list may end; empty: there are no more."""
+    coming = []
+    for line in lines:
+        coming.append(line)
+        if "]" in line:
+            break
+    return "".join(coming)
 
 
 def _is_whole(assignment: str) -> bool:

@@ -10,7 +10,7 @@ from fairpool.server.consortia import events
 from fairpool.server.consortia.who import Who, everywhere, require
 from fairpool.server.people.accounts import close_account
 from fairpool.server.refused import NotFoundError, RefusedError
-from fairpool.server.store.tables import Membership, Party, Person, Role
+from fairpool.server.store.tables import Invitation, Membership, Party, Person, Role, now
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ def seen_by(session: Session, who: Who) -> list[Member]:
 
 
 def remove(session: Session, who: Who, membership_id: str) -> None:
-    """End a part in a collaboration: one's own, or by an operator anybody's.
+    """End a part in a collaboration: one's own, or by an operator anybody's; and open invitations.
 
     Args:
         session: Open.
@@ -87,6 +87,7 @@ def remove(session: Session, who: Who, membership_id: str) -> None:
                 f"{who.collaboration.name}: it has no other operator; invite one first"
             )
     party = None if membership.party_id is None else session.get(Party, membership.party_id)
+    _end_invitations(session, membership)
     detail = {"person": membership.person_id, "role": membership.role}
     action = "left" if is_self else "removed"
     session.delete(membership)
@@ -94,8 +95,22 @@ def remove(session: Session, who: Who, membership_id: str) -> None:
     events.record(session, who.collaboration, who, action, detail, about=party)
 
 
+def _end_invitations(session: Session, membership: Membership) -> None:
+    """End the links that somebody made and nobody used: whoever goes comes back by none of them."""
+    mine = select(Invitation).where(
+        Invitation.collaboration_id == membership.collaboration_id,
+        Invitation.created_by == membership.person_id,
+        Invitation.used.is_(None),
+        Invitation.revoked.is_(None),
+    )
+    for invitation in session.scalars(mine.with_for_update()):
+        invitation.revoked = now()
+
+
 def leave_service(session: Session, person: Person) -> None:
     """End all of a person's parts, and the account; what was signed stays, with the name."""
+    # Whoever accepts an invitation at this moment has it before, or not at all.
+    session.get_one(Person, person.id, with_for_update=True)
     for part in sorted(everywhere(session, person), key=lambda part: part.collaboration.id):
         who = require(session, person, part.collaboration.id, alone=True)
         remove(session, who, who.membership.id)

@@ -82,6 +82,10 @@ def _by_others(own: Standing, released: int) -> Iterator[str]:
 
 def _by_operator(own: Standing, released: int) -> Iterator[str]:
     yield "Its people, by name and e-mail address."
+    yield (
+        "What its people see, if it makes itself one of them, since it invites people for every"
+        " party. Look under People for somebody whom you do not know; the log tells who joined."
+    )
     if own.acceptance is not None:
         yield "Who of them accepted the terms, and when: in a signed document."
     elif own.terms is not None and own.takes_part:

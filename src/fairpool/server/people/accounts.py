@@ -74,7 +74,7 @@ def sign_in(
         cookie: What the browser had so far, which is worth nothing afterwards.
     """
     email = email.strip().lower()
-    subjects = [throttle.account(email), throttle.address(host)]
+    subjects = throttle.of_sign_in(email, host)
     throttle.begin(database, subjects)
     with database.reading() as session:
         person = by_email(session, email)
@@ -108,7 +108,7 @@ def change_password(
 
     Tokens stay: they are ended one by one.
     """
-    subjects = [throttle.account(person.email), throttle.address(host)]
+    subjects = throttle.of_sign_in(person.email, host)
     throttle.begin(database, subjects)
     if not passwords.is_right(person.password, old):
         raise WrongPasswordError("the password that you have is another one; type it again")

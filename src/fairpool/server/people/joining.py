@@ -1,14 +1,15 @@
 """Accepting an invitation: with the account one has, or with a new one."""
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from fairpool.errors import ConfigurationError, DataError
 from fairpool.server.consortia import events
 from fairpool.server.people import invitations, passwords, sessions, throttle
-from fairpool.server.people.accounts import Entered, by_email, fit_email, fit_name
+from fairpool.server.people.accounts import Entered, fit_email, fit_name
 from fairpool.server.people.invitations import Invited
-from fairpool.server.refused import LinkOverError, RefusedError
+from fairpool.server.refused import LinkOverError, NotSignedInError, RefusedError
 from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import Invitation, Membership, Person, now
@@ -23,7 +24,9 @@ def accept(session: Session, person: Person, secret: str) -> Invited:
         secret: Of the link.
     """
     invited = invitations.look(session, secret, alone=True)
-    found = session.get_one(Person, person.id, with_for_update=True)
+    found = session.get_one(Person, person.id, with_for_update=True, populate_existing=True)
+    if found.left is not None:
+        raise NotSignedInError("this account was closed meanwhile")
     _join(session, found, invited)
     return invited
 
@@ -60,18 +63,24 @@ def accept_as_new(
     kept = passwords.hashed(password)
     with database.transaction() as session:
         invited = invitations.look(session, secret, alone=True)
-        if by_email(session, email) is not None:
-            raise RefusedError(
-                "there is an account of this e-mail address; sign in with it first, and then open"
-                " this link again"
-            )
-        person = Person(email=email, name=name, password=kept)
-        session.add(person)
-        session.flush()
+        person = _added(session, Person(email=email, name=name, password=kept))
         _join(session, person, invited)
         throttle.succeeded(session, subjects)
         opened = sessions.open_session(session, settings, person, instead_of=cookie)
         return Entered(person=person, opened=opened)
+
+
+def _added(session: Session, person: Person) -> Person:
+    """A new person, if nobody has the address, nor takes it at the same moment."""
+    try:
+        with session.begin_nested():
+            session.add(person)
+    except IntegrityError:
+        raise RefusedError(
+            "there is an account of this e-mail address; sign in with it first, and then open this"
+            " link again"
+        ) from None
+    return person
 
 
 def _fit(name: str, email: str, password: str) -> tuple[str, str]:

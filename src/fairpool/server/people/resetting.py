@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fairpool.errors import DataError
-from fairpool.server.people import invitations, passwords, sessions
+from fairpool.server.people import invitations, passwords, sessions, tokens
 from fairpool.server.people.accounts import Entered, by_email, fit_email
 from fairpool.server.refused import LinkOverError
 from fairpool.server.settings import Settings
@@ -39,7 +39,7 @@ def reset_link(session: Session, settings: Settings, email: str) -> str:
 def reset_password(
     database: Database, settings: Settings, secret: str, *, password: str, cookie: str | None
 ) -> Entered:
-    """Set another password by such a link, and be signed in here, and nowhere else.
+    """Set another password by such a link, and be signed in here, and nowhere else; tokens end.
 
     Args:
         database: No transaction is open: a password takes a while.
@@ -64,6 +64,8 @@ def reset_password(
         invitation.used = now()
         invitation.used_by = found.id
         sessions.close_all(session, found)
+        # Whoever lost a password may have lost more; a change of it leaves tokens alone.
+        tokens.revoke_all(session, found)
         opened = sessions.open_session(session, settings, found, instead_of=cookie)
         return Entered(person=found, opened=opened)
 

@@ -68,6 +68,12 @@ def find(session: Session, cookie: str) -> tuple[BrowserSession, Person] | None:
     return kept, person
 
 
+def is_open(session: Session, digest: str) -> bool:
+    """Whether a session that was found still is one."""
+    kept = session.get(BrowserSession, digest)
+    return kept is not None and kept.expires > now()
+
+
 def is_due(kept: BrowserSession) -> bool:
     """Whether it should be written down that a session is used."""
     return now() - kept.seen > SEEN_EVERY

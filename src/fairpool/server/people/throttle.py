@@ -1,5 +1,9 @@
 """Who guesses waits: after some failures, longer with every further one.
 
+Counted are the failures of an account from one address, which are few, those of an account from
+anywhere, and those of an address whatever the account. So whoever guesses at somebody's account
+keeps that person from signing in only with many addresses.
+
 An attempt counts as failed when it begins, and is taken back when it succeeds: many at once are as
 slow as one after the other. While somebody waits, nothing is looked at, so the right password is
 refused as well.
@@ -18,9 +22,11 @@ from fairpool.server.refused import TooManyError
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import Attempts, now
 
-FREE_OF_ACCOUNT = 5
+FREE_OF_BOTH = 5
 FREE_OF_ADDRESS = 20
-"""So many failures have no consequences."""
+FREE_OF_ACCOUNT = 100
+"""So many failures have no consequences: of an account from one address, of the address, of the
+account from anywhere."""
 
 FIRST_WAIT = timedelta(seconds=15)
 LONGEST_WAIT = timedelta(minutes=15)
@@ -30,11 +36,22 @@ FORGOTTEN = timedelta(days=1)
 
 _ACCOUNT = "account:"
 _FROM = "from:"
+_BOTH = "both:"
+
+
+def of_sign_in(email: str, host: str) -> list[str]:
+    """The subjects of who shows a password for an account."""
+    both = f"{account(email)} {address(host)}"
+    return [_BOTH + _hashed(both), account(email), address(host)]
 
 
 def account(email: str) -> str:
     """The subject of an account, whether there is one or not."""
-    return _ACCOUNT + hashlib.sha256(email.encode("utf-8", "surrogatepass")).hexdigest()
+    return _ACCOUNT + _hashed(email)
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def address(host: str) -> str:
@@ -53,8 +70,16 @@ def begin(database: Database, subjects: list[str]) -> None:
 
     Args:
         database: Where they are counted; whatever follows is in another transaction.
-        subjects: Of `account` and `address`.
+        subjects: Of `of_sign_in`, or others.
     """
+    with database.reading() as session:
+        # Nothing is written for who waits: guesses of endless addresses leave nothing.
+        wanted = select(Attempts.locked_until).where(
+            Attempts.subject.in_(subjects), Attempts.locked_until > now()
+        )
+        ends = [end for end in session.scalars(wanted) if end is not None]
+    if ends:
+        raise waiting(max(ends) - now())
     with database.transaction() as session:
         session.execute(delete(Attempts).where(Attempts.last < now() - FORGOTTEN))
         attempts = [_locked(session, subject) for subject in sorted(subjects)]
@@ -71,7 +96,7 @@ def succeeded(session: Session, subjects: list[str]) -> None:
     """Take an attempt back; an account's failures are forgotten, an address's others are not."""
     for subject in sorted(subjects):
         one = _locked(session, subject)
-        if subject.startswith(_ACCOUNT):
+        if not subject.startswith(_FROM):
             session.delete(one)
             continue
         one.failed = max(0, one.failed - 1)
@@ -86,7 +111,8 @@ def waiting(time: timedelta) -> TooManyError:
 
 
 def _free(subject: str) -> int:
-    return FREE_OF_ACCOUNT if subject.startswith(_ACCOUNT) else FREE_OF_ADDRESS
+    kind = subject.partition(":")[0] + ":"
+    return {_ACCOUNT: FREE_OF_ACCOUNT, _FROM: FREE_OF_ADDRESS, _BOTH: FREE_OF_BOTH}[kind]
 
 
 def _count(one: Attempts) -> None:

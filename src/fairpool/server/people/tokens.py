@@ -61,6 +61,12 @@ def find(session: Session, secret: str) -> tuple[ApiToken, Person] | None:
     return token, person
 
 
+def is_valid(session: Session, token_id: str) -> bool:
+    """Whether a token that was found still is one."""
+    token = session.get(ApiToken, token_id)
+    return token is not None and token.revoked is None and token.expires > now()
+
+
 def is_due(token: ApiToken) -> bool:
     """Whether it should be written down that a token is used."""
     return token.used is None or now() - token.used > USED_EVERY

@@ -47,6 +47,8 @@ class Database:
             )
         more: dict[str, Any] = {
             "pool_pre_ping": True,
+            # An error would tell them, and the log with it: digests of what lets somebody in.
+            "hide_parameters": True,
             "pool_size": KEPT_CONNECTIONS,
             "max_overflow": MOST_CONNECTIONS - KEPT_CONNECTIONS,
         }

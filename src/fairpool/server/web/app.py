@@ -11,6 +11,7 @@ from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
 from fairpool.server.web import api, errors, pages
 from fairpool.server.web.bodies import BodyLimits
+from fairpool.server.web.coming import Uploads
 from fairpool.server.web.journal import Journal
 from fairpool.server.web.routing import API
 from fairpool.server.web.security import Guard
@@ -38,6 +39,7 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
         version=__version__,
         summary="Where parties agree, submit, see and fetch.",
         openapi_url=f"{API}/openapi.json",
+        redirect_slashes=False,  # a thing has one address
         docs_url=None,  # their pages ask other servers for scripts
         redoc_url=None,
         lifespan=_begun,
@@ -45,6 +47,7 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
     app.state.settings = settings
     app.state.database = database
     app.state.demo = None  # or where one can be somebody else
+    app.state.uploads = Uploads(settings.uploads_at_once)
     errors.add_handlers(app)
     for router in (*api.routers(), *pages.routers()):
         app.include_router(router)

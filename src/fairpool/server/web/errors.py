@@ -4,6 +4,7 @@ Programs get `{"problems": [...], "status": 404}`, people a page. What is hidden
 exist are told in the same bytes.
 """
 
+import errno
 import secrets
 import traceback
 from collections.abc import Sequence
@@ -71,6 +72,7 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _by_status)
     app.add_exception_handler(DBAPIError, _no_database)
     app.add_exception_handler(NoConnection, _no_database)
+    app.add_exception_handler(OSError, _no_disk)
     app.add_exception_handler(DatabaseDataError, _unkept)
 
 
@@ -141,6 +143,19 @@ def _unkept(request: Request, error: Exception) -> Response:
     log.warning("unkept", problem=type(error.__cause__).__name__)
     text = "something in it cannot be kept: write it anew, and shorter where it is long"
     return answer(request.url.path, UNUSABLE, [text])
+
+
+def _no_disk(request: Request, error: Exception) -> Response:
+    """The disk is full: whoever runs the service must know, and nobody else can do anything."""
+    assert isinstance(error, OSError)
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return unexpected(request.url.path, error)
+    log.error("disk", problem=error.strerror)
+    text = (
+        "the disk of this service is full; nothing was changed: tell whoever runs it, and try again"
+        " later"
+    )
+    return answer(request.url.path, 503, [text], {"Retry-After": "300"})
 
 
 def _no_database(request: Request, error: Exception) -> Response:

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fairpool.server.refused import NotFoundError
 from fairpool.server.settings import Settings
 from fairpool.server.starting import LOOPBACK
-from fairpool.server.web.errors import answer, unexpected
+from fairpool.server.web.errors import TEXTS, answer, unexpected
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -69,6 +69,7 @@ class Guard:
         self.app = app
         self.settings = settings
         self.hosts = _hosts(settings.address)
+        self.scheme = urlsplit(settings.address).scheme
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -87,7 +88,9 @@ class Guard:
         refusal = self._refusal(scope)
         if refusal is not None:
             status, text = refusal
-            await answer(scope["path"], status, [text])(scope, receive, guarded)
+            # What follows on the connection may be the body of this one.
+            headers = {"Connection": "close"}
+            await answer(scope["path"], status, [text], headers)(scope, receive, guarded)
             return
         try:
             await self.app(scope, receive, guarded)
@@ -105,6 +108,11 @@ class Guard:
             # Databases differ in what they make of it.
             return 404, NotFoundError().problems[0]
         headers = Headers(scope=scope)
+        if "transfer-encoding" in headers and (
+            "content-length" in headers or scope.get("http_version") == "1.0"
+        ):
+            # A proxy may see the end of the body elsewhere, and somebody else's request after it.
+            return 400, TEXTS[400]
         host = headers.get("host", "").lower()
         if host not in self.hosts:
             # Another name for this machine: a page of that name could read what is shown here.
@@ -112,7 +120,7 @@ class Guard:
         if scope["method"] in SAFE_METHODS or "authorization" in headers:
             return None
         origin = headers.get("origin")
-        is_other = origin is not None and urlsplit(origin).netloc.lower() != host
+        is_other = origin is not None and origin.lower() != f"{self.scheme}://{host}"
         if is_other or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return 403, "this came from another site's page; do it on a page of this service"
         return None

@@ -56,6 +56,13 @@ class SignedIn:
         return "" if self.session is None else self.session.form_token
 
 
+def is_still_in(session: Session, signed_in: SignedIn) -> bool:
+    """Whether somebody who was signed in when an answer began still is: it may go on for long."""
+    if signed_in.session is not None:
+        return sessions.is_open(session, signed_in.session.digest)
+    return signed_in.token is not None and tokens.is_valid(session, signed_in.token.id)
+
+
 def settings_of(request: Request) -> Settings:
     """How the service is set up."""
     settings: Settings = request.app.state.settings

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from fairpool.compute.files import create, make_private_folder, sync_folder
 from fairpool.errors import DataError
-from fairpool.server.refused import NotFoundError, TooLargeError
+from fairpool.server.refused import NotFoundError, RefusedError
 from fairpool.server.settings import MEBIBYTE, Settings
 from fairpool.server.store.tables import new_identity
 from fairpool.server.work.upload_key import upload_key
@@ -68,19 +68,21 @@ class Vault:
         make_private_folder(self._folder)
         self._key = upload_key(settings)
 
-    async def store(self, stream: AsyncIterator[bytes], most: int) -> Stored:
+    async def store(self, stream: AsyncIterator[bytes], most: int, refusal: RefusedError) -> Stored:
         """Encrypt what comes, as it comes; what is cut off or too long leaves nothing.
 
         Args:
             stream: What is uploaded.
             most: It may have no more bytes.
+            refusal: What is raised where it has more.
         """
         writer = _Writer(self._folder, self._key)
         try:
             waiting = bytearray()
             async for content in stream:
                 waiting += content
-                _refuse_large(writer.size + len(waiting), most)
+                if writer.size + len(waiting) > most:
+                    raise refusal
                 if len(waiting) >= AT_ONCE:
                     await asyncio.to_thread(writer.write, bytes(waiting))
                     waiting.clear()
@@ -237,15 +239,6 @@ class _Writer:
         nonce = _nonce(self._number, is_last=is_last)
         self._file.write(self._cipher.encrypt(nonce, content, self._head))
         self._number += 1
-
-
-def _refuse_large(size: int, most: int) -> None:
-    if size > most:
-        raise TooLargeError(
-            f"the file is larger than {most / MEBIBYTE:.4g} MiB, the most that is taken here; send"
-            " it packed (.csv.gz, .parquet) or without columns that nobody uses, or ask the"
-            " operator to raise FAIRPOOL_UPLOAD_MEBIBYTES"
-        )
 
 
 def _cipher(key: bytes, salt: bytes, identity: str) -> AESGCM:

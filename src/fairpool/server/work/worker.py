@@ -169,7 +169,7 @@ def _cancelled(session: Session, taken: Taken) -> None:
 
 
 def _fail(work: Work, problem: str) -> None:
-    log.info("failed", problem=problem)
+    log.info("failed")  # the job has the problem, in which values of somebody's table may stand
     if work.taken.kind is JobKind.CHECK:
         give_up(work.settings, work.database, work.taken, problem)
 

@@ -15,15 +15,18 @@ from fairpool.server.consortia.jobs import job_of, preview_report, preview_resul
 from fairpool.server.consortia.who import require
 from fairpool.server.refused import RefusedError
 from fairpool.server.store.database import Database
-from fairpool.server.store.tables import Job, JobState, Person, Role
+from fairpool.server.store.tables import Job, JobState, Role
 from fairpool.server.web.routing import A_DOCUMENT, api_router
 from fairpool.server.web.security import DocumentResponse
 from fairpool.server.web.signed_in import (
     CurrentDatabase,
     CurrentPerson,
     CurrentSettings,
+    CurrentSignedIn,
     Reading,
+    SignedIn,
     Transaction,
+    is_still_in,
 )
 
 router = api_router()
@@ -137,26 +140,26 @@ def show_report(
     responses={200: {"content": {"text/event-stream": {}}}},
 )
 def stream_job(
-    collaboration_id: str, job_id: str, person: CurrentPerson, database: CurrentDatabase
+    collaboration_id: str, job_id: str, signed_in: CurrentSignedIn, database: CurrentDatabase
 ) -> StreamingResponse:
     """The same as it happens: an event `job` whenever something changed, until it has ended."""
     with database.reading() as session:
-        job_of(session, require(session, person, collaboration_id), job_id)
+        job_of(session, require(session, signed_in.person, collaboration_id), job_id)
     return StreamingResponse(
-        _events(database, person, collaboration_id, job_id),
+        _events(database, signed_in, collaboration_id, job_id),
         media_type="text/event-stream",
         headers={"X-Accel-Buffering": "no"},
     )
 
 
 async def _events(
-    database: Database, person: Person, collaboration_id: str, job_id: str
+    database: Database, signed_in: SignedIn, collaboration_id: str, job_id: str
 ) -> AsyncIterator[str]:
     clock = asyncio.get_running_loop().time
     begun = last = clock()
     told = None
     while clock() < begun + LONGEST:
-        view = await asyncio.to_thread(_look, database, person, collaboration_id, job_id)
+        view = await asyncio.to_thread(_look, database, signed_in, collaboration_id, job_id)
         if view is None:
             return
         if view != told:
@@ -170,11 +173,15 @@ async def _events(
         await asyncio.sleep(PAUSE)
 
 
-def _look(database: Database, person: Person, collaboration_id: str, job_id: str) -> JobView | None:
+def _look(
+    database: Database, signed_in: SignedIn, collaboration_id: str, job_id: str
+) -> JobView | None:
     """The job as it is now; None: whoever looks may not see it any longer."""
     with database.reading() as session:
+        if not is_still_in(session, signed_in):
+            return None
         try:
-            who = require(session, person, collaboration_id)
+            who = require(session, signed_in.person, collaboration_id)
             return JobView.of(job_of(session, who, job_id))
         except RefusedError:
             return None

@@ -4,6 +4,7 @@ An upload is the raw body of a request; its name is given beside it, and is for 
 """
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
@@ -12,8 +13,9 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from fairpool.errors import FairpoolError
-from fairpool.server.consortia import standing, submissions, visible
+from fairpool.server.consortia import quotas, standing, submissions, visible
 from fairpool.server.consortia.found import Found, found_in
+from fairpool.server.consortia.quotas import Room
 from fairpool.server.consortia.who import require
 from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
@@ -28,6 +30,7 @@ from fairpool.server.store.tables import (
 )
 from fairpool.server.web.api.collaborations import HERE, CollaborationId, ShownTask
 from fairpool.server.web.bodies import UploadAllowed
+from fairpool.server.web.coming import CurrentUploads
 from fairpool.server.web.routing import Sent, api_router
 from fairpool.server.web.security import download_headers
 from fairpool.server.web.signed_in import (
@@ -108,6 +111,7 @@ async def send_file(
     person: CurrentPerson,
     settings: CurrentSettings,
     database: CurrentDatabase,
+    coming: CurrentUploads,
     _: UploadAllowed,
     name: Annotated[str, Query(max_length=1000, description="What it is called.")] = "",
 ) -> ShownSubmission:
@@ -115,18 +119,24 @@ async def send_file(
 
     Everything that is wrong with it is told then; nothing takes part before it is submitted.
     """
-    await run_in_threadpool(_refuse_early, database, person, collaboration_id, name)
-    stored = await Vault(settings).store(request.stream(), settings.upload_bytes)
+    vault = Vault(settings)
+    beginning = partial(_begin, settings, database, person, collaboration_id, name)
+    party, room = await run_in_threadpool(beginning)
+    with coming.one_of(party):
+        stored = await vault.store(request.stream(), room.bytes, room.refusal)
     return await run_in_threadpool(
         _received, settings, database, person, collaboration_id, stored=stored, name=name
     )
 
 
-def _refuse_early(database: Database, person: Person, collaboration_id: str, name: str) -> None:
-    """Refuse what would be refused anyway, before the whole file has come."""
+def _begin(
+    settings: Settings, database: Database, person: Person, collaboration_id: str, name: str
+) -> tuple[str, Room]:
+    """Whose upload it is, and how large it may be; what would be refused anyway never comes."""
     with database.reading() as session:
         who = require(session, person, collaboration_id, Role.PARTY)
         submissions.refuse_now(session, who, name)
+        return who.own_party.id, quotas.room_for_one(session, settings, who)
 
 
 def _received(
@@ -143,6 +153,8 @@ def _received(
             who = require(session, person, collaboration_id, Role.PARTY, alone=True)
             submission = submissions.receive(session, who, stored, name)
             is_new = submission.blob_id == stored.id
+            if is_new:
+                quotas.refuse_too_much(session, settings, who)
             shown = _shown(session, submission)
     except FairpoolError:
         # Of any other error nobody knows what was kept: `fairpool server check` finds out.
