@@ -24,6 +24,7 @@ from fairpool.server.check import check_service
 from fairpool.server.consortia import closing, rounds
 from fairpool.server.leftovers import remove
 from fairpool.server.refused import RefusedError
+from fairpool.server.work.queue import MOST_TRIES
 from fairpool.server.work.vault import Vault
 from tests.server.agreed import agreed, csv_of, draft_of, rows
 from tests.server.work.computed import Computed
@@ -31,7 +32,8 @@ from tests.server.work.worlds import World, expire_leases, releases, sqlite_in
 from tests.support.job_kills import workers
 
 NAMES = ("north", "south")
-TRIES = 3
+MOST_DEATHS = MOST_TRIES - 1
+"""At one job: whoever takes it after one more gives up, which `test_stages` shows."""
 
 WORTH = ("died while computing", "died while releasing", "cancelled", "round 2 open")
 REACHED = Counter()
@@ -167,7 +169,9 @@ class Rounds(RuleBasedStateMachine):
         assert self.forked.work(self.made.agreed.settings, self.made.database) == ""
         self.job_has_ended()
 
-    @precondition(lambda self: self.state in ("computing", "releasing") and self.deaths < TRIES)
+    @precondition(
+        lambda self: self.state in ("computing", "releasing") and self.deaths < MOST_DEATHS
+    )
     @rule(point=st.integers(0, 150))
     def work_and_die(self, point):
         expire_leases(self.made.database)
@@ -188,7 +192,7 @@ class Rounds(RuleBasedStateMachine):
         """What a consortium does that wants a release: by chance alone hardly one comes about."""
         for _ in range(steps):
             deaths = {"computing": in_preview, "releasing": in_release}.get(self.state)
-            if deaths and self.deaths < TRIES:
+            if deaths and self.deaths < MOST_DEATHS:
                 self.work_and_die(deaths.pop())
                 if cancels and self.state in ("computing", "releasing"):
                     self.cancel()
