@@ -161,6 +161,7 @@ def test_a_disk_that_is_full_is_said(clinics: Agreed, monkeypatch: pytest.Monkey
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
+    vault.Vault(clinics.settings)  # makes the key, for which there was room
     monkeypatch.setattr(vault.os, "fsync", full)
     refused(sending(clinics)(b"1"), 503, "disk", "nothing was")
     monkeypatch.undo()
