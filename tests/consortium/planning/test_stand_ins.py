@@ -116,7 +116,11 @@ def test_what_a_plans_round_learns_lies_within_what_was_said(tmp_path, model, mo
 
 @pytest.mark.parametrize(
     ("model", "covered"),
-    [(CLUSTERS, 5), ('kind = "fourier"\nfeatures = 8\n', 5), ('kind = "blr"\n', 6)],
+    [
+        pytest.param(CLUSTERS, 5, marks=pytest.mark.soak),
+        pytest.param('kind = "fourier"\nfeatures = 8\n', 5, marks=pytest.mark.soak),
+        ('kind = "blr"\n', 6),
+    ],
     ids=["sparse_gp", "fourier", "blr"],
 )
 def test_without_a_plan_test_rows_tell_what_most_rounds_of_rows_give(tmp_path, model, covered):

@@ -64,7 +64,12 @@ def steps(consortium, rows):
 
 @pytest.mark.parametrize(
     ("kind", "covariance"),
-    [("blr", "full"), ("sparse_gp", "hidden"), ("network", "hidden"), ("gp", "hidden")],
+    [
+        ("blr", "full"),
+        ("gp", "hidden"),
+        pytest.param("sparse_gp", "hidden", marks=pytest.mark.soak),
+        pytest.param("network", "hidden", marks=pytest.mark.soak),
+    ],
 )
 def test_all_that_is_held_is_worth_the_reward(tmp_path, kind, covariance):
     consortium = Consortium(
@@ -77,7 +82,7 @@ def test_all_that_is_held_is_worth_the_reward(tmp_path, kind, covariance):
     check_all(consortium, numbers)
 
 
-@pytest.mark.parametrize("kind", ["blr", "gp"])
+@pytest.mark.parametrize("kind", ["blr", pytest.param("gp", marks=pytest.mark.soak)])
 def test_all_that_is_held_is_worth_the_reward_with_classes(tmp_path, kind):
     tables = {name: classes(60, i, 0.3 * i) for i, name in enumerate("ABC")}
     consortium = Consortium(

@@ -46,7 +46,7 @@ def states_before(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "every", [(10, 3), pytest.param((1, 1), marks=pytest.mark.soak)], ids=["some", "all"]
+    "every", [(20, 6), pytest.param((1, 1), marks=pytest.mark.soak)], ids=["some", "all"]
 )
 def test_a_release_killed_anywhere_is_finished_or_undone_by_the_next_run(tmp_path, every):
     """At changes of the disk with a number that `every` divides, of either round, and at all that
