@@ -68,7 +68,11 @@ def test_what_all_tasks_need_is_on_every_worker_once(running):
         workers = Workers(client.get_executor())
         first = space.values(workers)
         placed = workers._last_placement.place
-        assert len(client.who_has([placed])[placed.key]) == 2
+        deadline = time.monotonic() + 60
+        # The scheduler hears of it a moment later.
+        while len(client.who_has([placed])[placed.key]) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
         np.testing.assert_array_equal(space.values(workers), first)
         assert workers._last_placement.place is placed
 

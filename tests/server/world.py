@@ -94,6 +94,8 @@ class World:
             for table in Base.metadata.sorted_tables:
                 if self.rows[table.name]:
                     session.execute(insert(table), self.rows[table.name])
+        if _files(self.settings.folder) == _files(self.kept):
+            return  # most requests change none, and making all anew takes longer than these
         for path in self.settings.folder.iterdir():
             if path.is_dir():
                 shutil.rmtree(path)
@@ -115,6 +117,20 @@ class World:
                 name = path.relative_to(self.settings.folder).as_posix()
                 found.update(name.encode() + b"\0" + path.read_bytes())
         return found.hexdigest()
+
+
+def _files(folder: Path) -> dict[str, tuple[int, int] | None]:
+    """What is in a folder, but for a database: of files, how large they are, and when written."""
+    found: dict[str, tuple[int, int] | None] = {}
+    for path in folder.rglob("*"):
+        if path.name.startswith("database.sqlite"):
+            continue
+        status = path.stat()
+        is_file = path.is_file()
+        found[path.relative_to(folder).as_posix()] = (
+            (status.st_size, status.st_mtime_ns) if is_file else None
+        )
+    return found
 
 
 def new_world(settings: Settings, database: Database) -> World:

@@ -44,6 +44,7 @@ class Job:
         done: How much of that.
         total: Of how much; None: nobody knows.
         is_cancelled: Whether somebody wants it stopped.
+        is_final: Whether it can no longer be stopped.
         problem: Why it failed, and what to do.
         created: When it was asked for.
         started: When it began.
@@ -57,6 +58,7 @@ class Job:
     done: int
     total: int | None
     is_cancelled: bool
+    is_final: bool
     problem: str | None
     created: datetime
     started: datetime | None
