@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fairpool.exchange.contribution_file import SUFFIX
-from fairpool.server.consortia import standing
+from fairpool.server.consortia import replacing, standing
 from fairpool.server.consortia.agreed import partners
 from fairpool.server.consortia.who import Who
 from fairpool.server.store.tables import (
@@ -55,6 +55,7 @@ def party_page(
             "round",
             refusal,
             step=next_step(_before(here, who)),
+            replaced=replacing.told(session, who.collaboration),
             round=None,
             standing=None,
             watch=watch_address(here, session, who),
@@ -81,6 +82,7 @@ def party_page(
         "round",
         refusal,
         step=next_step(view),
+        replaced=replacing.told(session, who.collaboration),
         watch=watch_address(here, session, who),
         round=line_of(
             own.round,
