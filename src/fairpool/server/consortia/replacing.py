@@ -86,7 +86,10 @@ def welcome_first(
         party: Whose people they belong to.
     """
     others = select(Invitation).where(
-        Invitation.party_id == party.id, Invitation.used.is_(None), Invitation.revoked.is_(None)
+        Invitation.party_id == party.id,
+        Invitation.used.is_(None),
+        Invitation.revoked.is_(None),
+        Invitation.expires > now(),
     )
     for invitation in session.scalars(others.order_by(Invitation.created, Invitation.id)):
         invitation.revoked = now()

@@ -86,8 +86,8 @@ def _by_operator(own: Standing, released: int) -> Iterator[str]:
     yield (
         "Nothing that only its people see, as long as it has some of its own: these alone invite"
         " more. The operator invited the first of them, and can remove people. Where nobody is"
-        " left, it invites a first one again, who sees letters and models of released rounds, and"
-        " nothing that was sent; what was accepted and sent ends then, and everybody is told."
+        " left, it invites a first one again, who sees the letters and models handed out so far,"
+        " and nothing that was sent; what was accepted and sent ends then, and everybody is told."
     )
     if own.acceptance is not None:
         yield "Who of them accepted the terms, and when: in a signed document."

@@ -145,8 +145,10 @@ def _sends_sums(who: Who, terms: Terms) -> bool:
 
 
 def _accepted_before(session: Session, who: Who) -> bool:
-    mine = select(Acceptance.id).where(Acceptance.party_id == who.own_party.id).limit(1)
-    return session.scalars(mine).first() is not None
+    mine = select(Acceptance.id).where(
+        Acceptance.party_id == who.own_party.id, Acceptance.ended.is_(None)
+    )
+    return session.scalars(mine.limit(1)).first() is not None
 
 
 def _from_round(session: Session, round_: Round, having: Sequence[Submission]) -> int | None:
