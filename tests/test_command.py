@@ -64,6 +64,7 @@ COMMANDS = {
     "serve, refused": ["serve", "--address", "nowhere"],
     "worker, refused": ["worker", "--folder", "nowhere"],
     "server check, refused": ["server", "check", "--folder", "nowhere"],
+    "server password, refused": ["server", "password", "--email", "a@b.org", "--folder", "nowhere"],
 }
 SELDOM = {name for name in COMMANDS if name.endswith((", refused", ", none"))} - {
     "check, refused",

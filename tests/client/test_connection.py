@@ -235,14 +235,14 @@ def test_an_upload_whose_answer_is_lost_is_one_submission(pool: Pool) -> None:
 
 
 def test_somebody_is_invited_once_though_the_answer_is_lost(pool: Pool) -> None:
-    operator = pool.consortium().operator
-    invite = UPLOAD + operator.part.collaboration_id.encode() + b"/invitations"
+    north = pool.consortium().north
+    invite = UPLOAD + north.part.collaboration_id.encode() + b"/invitations"
     pool.way.lose_answer(invite)
     asked = pool.way.begun(invite)
     with pytest.raises(UnreachableError, match=r"nobody can say whether .*invitations was done"):
-        operator.invite("party", party="north", email="else@example.org")
+        north.invite(email="else@example.org")
     assert pool.way.begun(invite) == asked + 1
-    assert [one.email for one in operator.invitations()] == ["else@example.org"]
+    assert [one.email for one in north.invitations()] == ["else@example.org"]
 
 
 def test_an_upload_beyond_the_limit_is_refused_in_the_services_words(

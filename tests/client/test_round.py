@@ -122,10 +122,13 @@ def test_what_is_wrong_with_a_table_is_told_and_it_is_sent_anew(pool: Pool, tmp_
 def test_people_come_and_go(pool: Pool) -> None:
     people = pool.consortium()
     operator = people.operator
-    made = operator.invite("party", party="north", email="else@example.org")
-    assert operator.invitations() == (made.invitation,)
-    operator.revoke(made.invitation)
-    assert operator.invitations() == ()
+    with pytest.raises(RefusedByServiceError, match=r"north has people.*ask one of its people"):
+        operator.invite("party", party="north", email="else@example.org")
+    made = people.north.invite(email="else@example.org")
+    assert people.north.invitations() == operator.invitations() == (made.invitation,)
+    assert people.south.invitations() == ()
+    people.north.revoke(made.invitation)
+    assert people.north.invitations() == ()
     with pytest.raises(RefusedByServiceError, match="used or taken back") as refused:
         pool.client("south").accept_invitation(made.link)
     assert refused.value.status == 410
@@ -136,6 +139,12 @@ def test_people_come_and_go(pool: Pool) -> None:
     operator.remove(southerner)
     with pytest.raises(RefusedByServiceError, match="no such page"):
         people.south.standing()
+    people.north.leave()
+    link = operator.invite("party", party="north", email="north@example.org").link
+    pool.client("north").accept_invitation(link)
+    (replaced,) = people.auditor.collaboration().replaced
+    assert replaced.party == "north"
+    assert "were replaced" in replaced.text
     people.north.leave()
     assert {member.role for member in operator.members()} == {"operator", "auditor"}
 

@@ -20,7 +20,6 @@ NOT_FOR_PROGRAMS = {
     "POST /api/v1/invitations/{secret}/account": "so is making an account",
     "POST /api/v1/invitations/{secret}/password": "and having another password",
     "GET /api/v1/invitations/{secret}": "whoever accepts a link is told what it was for",
-    "GET /api/v1/collaborations/{collaboration_id}": "stands in parts, rounds and standing",
     "GET /api/v1/collaborations/{collaboration_id}/rounds/{number}": "stands among all rounds",
     "GET /api/v1/collaborations/{collaboration_id}/rounds/{number}/letter": "for a frame; it is"
     " saved as letter.html",

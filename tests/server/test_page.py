@@ -188,3 +188,12 @@ def test_every_line_of_the_tables_of_thieves_and_people_names_its_test():
     assert len(lines) == 13
     for line in lines:
         assert re.search(r"`tests/[\w/]+\.py::\w+`( \|)$", line), line
+
+
+def test_every_attack_names_its_test():
+    _, _, section = PAGE.partition("## It withstands")
+    lines = [line for line in section.splitlines() if line.startswith("| ")]
+    attacks = lines[1 : lines.index("| what | share in `make test` | measured | takes |")]
+    assert len(attacks) == 22
+    for line in attacks:
+        assert re.search(r"`tests/[\w/]+\.py::\w+`( \|)$", line), line

@@ -205,7 +205,7 @@ def things_of(session: Session, settings: Settings, consortium: Consortium) -> d
     operator = require(session, consortium.operator, consortium.collaboration.id)
     north = require(session, consortium.of_north, consortium.collaboration.id)
     invitation, secret = invitations.invite(
-        session, settings, operator, role=Role.PARTY, party_id=consortium.north.id
+        session, settings, north, role=Role.PARTY, party_id=consortium.north.id
     )
     token, _ = tokens.make(session, consortium.of_north, name="thing", days=1)
     first = session.scalars(

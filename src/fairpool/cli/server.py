@@ -1,5 +1,6 @@
 """`fairpool server`: what whoever runs the service does beside it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -63,3 +64,38 @@ def check(
         )
         if stays:
             raise typer.Exit(2)
+
+
+@app.command()
+def password(
+    email: Annotated[
+        str, typer.Option("--email", help="Whose password: the address of an account.")
+    ],
+    folder: ServerFolder = Path("fairpool-server"),
+    address: Annotated[
+        str,
+        typer.Option("--address", help="Where browsers find the service, as `serve` was told."),
+    ] = "http://127.0.0.1:8000",
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Make a link with which somebody who forgot the password sets another one, once.
+
+    Hand it to that person by a way that nobody else reads: whoever opens it first has the account.
+    It lasts a day, and ends earlier links for the same account. Once it is used, all browsers of
+    that person are signed out and all tokens end. Nobody of a collaboration can make one.
+
+    Examples: `fairpool server password --email anna@example.org`, `fairpool server password
+    --email anna@example.org --folder /srv/fairpool --address https://pool.example.org`
+    """
+    with screen(quiet, as_json) as show, opened(folder) as (settings, database):
+        from fairpool.server.people.resetting import LASTS, reset_link
+        from fairpool.server.starting import fit_address
+
+        settings = replace(settings, address=fit_address(address, host="", is_insecure=True))
+        with database.transaction() as session:
+            link = reset_link(session, settings, email)
+        hours = int(LASTS.total_seconds() // 3600)
+        show.say(f"For {email}, once, within {hours} hours:")
+        show.say_unbroken(link)
+        show.give({"email": email, "link": link, "hours": hours})

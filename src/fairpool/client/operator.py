@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fairpool.client.inviting import Inviting
 from fairpool.client.records import read
 from fairpool.client.records.agreeing import Draft, Terms
 from fairpool.client.records.computing import Checklist, Job, Round
-from fairpool.client.records.people import Invitation, MadeInvitation, Member, Party
-from fairpool.client.within import Within, number_of
+from fairpool.client.records.people import MadeInvitation, Member, Party
+from fairpool.client.within import number_of
 from fairpool.errors import ServiceError, shown
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AsOperator(Within):
+class AsOperator(Inviting):
     """A collaboration, for those who run it.
 
     What moves a round is asked for once. Where the connection is lost before the answer, the error
@@ -36,24 +37,15 @@ class AsOperator(Within):
     def invite(
         self, role: str, *, party: str | None = None, email: str | None = None
     ) -> MadeInvitation:
-        """Invite somebody by a link.
+        """Invite somebody by a link: for a party its first person alone; its people invite more.
 
         Args:
             role: "operator", "party" or "auditor".
-            party: The name of the party whose people they are to be.
+            party: The name of the party whose first person they are to be.
             email: Who alone can accept it; None: whoever has the link.
         """
         party_id = None if party is None else self._party(party).id
-        sent = {"role": role, "party_id": party_id, "email": email}
-        return read(MadeInvitation, self._ask("POST", "/invitations", sent, is_repeatable=False))
-
-    def invitations(self) -> tuple[Invitation, ...]:
-        """Those that nobody has accepted yet."""
-        return self._get(tuple[Invitation, ...], "/invitations")
-
-    def revoke(self, invitation: Invitation) -> None:
-        """Take an invitation back."""
-        self._ask("DELETE", f"/invitations/{invitation.id}", is_repeatable=False)
+        return self._invite(role, party_id, email)
 
     def remove(self, member: Member) -> None:
         """End somebody's part in the collaboration."""

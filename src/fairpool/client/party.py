@@ -9,18 +9,20 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fairpool.client.connection import Request
+from fairpool.client.inviting import Inviting
 from fairpool.client.records import read
 from fairpool.client.records.agreeing import Acceptance, Terms
 from fairpool.client.records.computing import Round
+from fairpool.client.records.people import MadeInvitation
 from fairpool.client.records.sending import CHECKING, Looked, Seen, Standing, Submission
-from fairpool.client.within import Looking, Within, number_of
+from fairpool.client.within import Looking, number_of
 from fairpool.errors import ServiceError, shown
 
 PIECE = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AsParty(Within):
+class AsParty(Inviting):
     """A collaboration, for the people of one of its parties."""
 
     def standing(self) -> Standing:
@@ -30,6 +32,14 @@ class AsParty(Within):
     def visible(self) -> tuple[Seen, ...]:
         """What others can see of one's own party."""
         return self._get(tuple[Seen, ...], "/visible")
+
+    def invite(self, *, email: str | None = None) -> MadeInvitation:
+        """Invite one more person for one's own party by a link: the operator cannot.
+
+        Args:
+            email: Who alone can accept it; None: whoever has the link.
+        """
+        return self._invite("party", None, email)
 
     def accept(self, terms: Terms) -> Acceptance:
         """Accept terms for one's own party: exactly those that were read."""

@@ -11,7 +11,7 @@ from fairpool.client.connection import Connection, Request
 from fairpool.client.records import read
 from fairpool.client.records.agreeing import Acceptance, Change, Terms
 from fairpool.client.records.computing import CANCELLED, FAILED, Job, Round
-from fairpool.client.records.people import Member, Part
+from fairpool.client.records.people import Collaboration, Member, Part
 from fairpool.client.saving import save
 from fairpool.compute.workers import Progress, no_progress
 from fairpool.errors import ServiceError
@@ -36,6 +36,10 @@ class Within:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.part.name!r}, {str(self.connection.address)!r})"
+
+    def collaboration(self) -> Collaboration:
+        """Where the newest round stands, and whose people were replaced."""
+        return self._get(Collaboration, "")
 
     def terms(self) -> tuple[Terms, ...]:
         """All terms that were proposed, the newest first: these are in force."""

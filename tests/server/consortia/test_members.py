@@ -48,7 +48,9 @@ def test_an_operator_removes_and_everybody_may_leave(database: Database) -> None
         log = events.of(session, clinics.collaboration)
     assert [(event.action, event.person_id, event.party_id) for event in log] == [
         ("removed", clinics.operator.id, clinics.north.id),
+        ("people-gone", clinics.operator.id, clinics.north.id),
         ("left", clinics.of_south.id, clinics.south.id),
+        ("people-gone", clinics.of_south.id, clinics.south.id),
         ("left", clinics.auditor.id, None),
     ]
 
@@ -106,8 +108,11 @@ def test_who_leaves_the_service_leaves_everything(database: Database) -> None:
         members.leave_service(session, clinics.of_north)
     with database.reading() as session:
         assert session.query(Membership).filter_by(person_id=clinics.of_north.id).all() == []
-        for collaboration in (clinics.collaboration, others.collaboration):
-            assert [event.action for event in events.of(session, collaboration)] == ["left"]
+        for collaboration, log in (
+            (clinics.collaboration, ["left", "people-gone"]),
+            (others.collaboration, ["left"]),
+        ):
+            assert [event.action for event in events.of(session, collaboration)] == log
         person = session.get_one(Person, clinics.of_north.id)
     assert (person.name, person.password, person.may_create) == ("north", "", False)
     assert "@" not in person.email

@@ -45,7 +45,7 @@ LINES = {
     "GET /api/v1/tokens": line(SIGNED_IN, browser_only=True),
     "POST /api/v1/tokens": line(SIGNED_IN, 201, browser_only=True, body={"name": "backup"}),
     "DELETE /api/v1/tokens/{token_id}": line([PARTY], 204, browser_only=True),
-    # Invitations: whoever has the link has the right.
+    # Invitations: whoever has the link has the right; for a party its people make them.
     "GET /api/v1/invitations/{secret}": line([NOBODY, *SIGNED_IN], for_all=True),
     "POST /api/v1/invitations/{secret}/acceptance": line(
         (STRANGER, OTHER_OPERATOR), 200, also=dict.fromkeys(MEMBERS, 409), by_link=True
@@ -59,9 +59,11 @@ LINES = {
     "POST /api/v1/invitations/{secret}/password": line(
         [NOBODY, *SIGNED_IN], 410, for_all=True, body={"password": "four words together"}
     ),
-    f"GET {HERE}/invitations": line([OPERATOR]),
-    f"POST {HERE}/invitations": line([OPERATOR], 201, body={"role": "auditor"}),
-    f"DELETE {HERE}/invitations/{{invitation_id}}": line([OPERATOR], 204),
+    f"GET {HERE}/invitations": line([OPERATOR, PARTY, OTHER_PARTY]),
+    f"POST {HERE}/invitations": line(
+        [PARTY, OTHER_PARTY], 201, also={OPERATOR: 422}, body={"role": "party"}
+    ),
+    f"DELETE {HERE}/invitations/{{invitation_id}}": line([OPERATOR, PARTY], 204),
     # Members, and what happened.
     "GET /api/v1/collaborations": line(SIGNED_IN),
     f"GET {HERE}/members": line(MEMBERS),

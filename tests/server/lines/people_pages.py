@@ -6,6 +6,7 @@ from tests.server.world import (
     NOBODY,
     OPERATOR,
     OTHER_OPERATOR,
+    OTHER_PARTY,
     PARTY,
     SIGNED_IN,
     STRANGER,
@@ -55,9 +56,11 @@ LINES = {
     "POST /account/close": line(SIGNED_IN, 409, browser_only=True, form={"sure": ""}),
     "POST /account/sessions": line(SIGNED_IN, 303, browser_only=True),
     f"GET {HERE}/people": line(MEMBERS, browser_only=True),
-    f"POST {HERE}/people/invite": line([OPERATOR], browser_only=True, form={"as": "auditor"}),
+    f"POST {HERE}/people/invite": line(
+        [PARTY, OTHER_PARTY], also={OPERATOR: 422}, browser_only=True, form={"as": "party"}
+    ),
     f"POST {HERE}/people/invitations/{{invitation_id}}/revoke": line(
-        [OPERATOR], 303, browser_only=True
+        [OPERATOR, PARTY], 303, browser_only=True
     ),
     f"POST {HERE}/people/{{member_id}}/remove": line([OPERATOR, PARTY], 303, browser_only=True),
     f"GET {HERE}/history": line([OPERATOR], browser_only=True),

@@ -29,11 +29,15 @@ def _invite(
     party: Party | None = None,
     email: str | None = None,
 ) -> str:
-    """The secret of an invitation of the operator's, by default for the north."""
+    """The secret of an invitation: of the party's own person's (by default the north's), or of
+    the operator's."""
     if role is Role.PARTY and party is None:
         party = clinics.north
+    inviter = clinics.operator
+    if party is not None:
+        inviter = clinics.of_north if party.id == clinics.north.id else clinics.of_south
     with database.transaction() as session:
-        who = require(session, clinics.operator, clinics.collaboration.id, alone=True)
+        who = require(session, inviter, clinics.collaboration.id, alone=True)
         _, secret = invitations.invite(
             session,
             settings,
@@ -76,7 +80,8 @@ def test_somebody_new_becomes_what_they_were_invited_as(
     with database.reading() as session:
         invited = invitations.look(session, secret)
         assert invited.inviter is not None
-        assert (invited.role, invited.inviter.name) == (role, "operator")
+        inviter = "north" if role is Role.PARTY else "operator"
+        assert (invited.role, invited.inviter.name) == (role, inviter)
     entered = _accept(database, settings, secret)
     with database.reading() as session:
         assert sessions.find(session, entered.opened.cookie) is not None
@@ -167,27 +172,47 @@ def test_an_accepted_invitation_is_not_taken_back(database: Database, settings: 
             invitations.revoke(session, who, one.id)
 
 
-def test_only_an_operator_of_the_collaboration_invites_and_takes_back(
-    database: Database, settings: Settings
-) -> None:
+def test_nobody_of_elsewhere_invites_and_takes_back(database: Database, settings: Settings) -> None:
     clinics = add_consortium(database)
     others = add_consortium(database, "other-")
     _invite(database, settings, clinics)
     with database.transaction() as session:
         (one,) = session.query(Invitation).all()
         for person, collaboration in (
-            (clinics.of_north, clinics.collaboration),
+            (clinics.of_south, clinics.collaboration),
             (clinics.auditor, clinics.collaboration),
             (others.operator, others.collaboration),
         ):
             who = require(session, person, collaboration.id)
             with pytest.raises(NotFoundError, match="no such"):
                 invitations.revoke(session, who, one.id)
-            if not who.is_operator:
-                with pytest.raises(NotFoundError, match="no such"):
-                    invitations.invite(session, settings, who, role=Role.AUDITOR)
-                with pytest.raises(NotFoundError, match="no such"):
-                    invitations.open_ones(session, who)
+        who = require(session, clinics.auditor, clinics.collaboration.id)
+        with pytest.raises(NotFoundError, match="no such"):
+            invitations.invite(session, settings, who, role=Role.AUDITOR)
+        with pytest.raises(NotFoundError, match="no such"):
+            invitations.open_ones(session, who)
+
+
+def test_a_party_s_people_invite_for_it_alone(database: Database, settings: Settings) -> None:
+    clinics = add_consortium(database)
+    _invite(database, settings, clinics)
+    with database.transaction() as session:
+        north = require(session, clinics.of_north, clinics.collaboration.id, alone=True)
+        own, _ = invitations.invite(session, settings, north, role=Role.PARTY)
+        assert own.party_id == clinics.north.id
+        for role in (Role.OPERATOR, Role.AUDITOR):
+            with pytest.raises(DataError, match="role: you invite people of your own party"):
+                invitations.invite(session, settings, north, role=role)
+        for wrong in (clinics.south.id, "nothing"):
+            with pytest.raises(DataError, match="party: you invite people of your own party"):
+                invitations.invite(session, settings, north, role=Role.PARTY, party_id=wrong)
+        assert len(invitations.open_ones(session, north)) == 2
+        south = require(session, clinics.of_south, clinics.collaboration.id)
+        assert invitations.open_ones(session, south) == []
+        invitations.revoke(session, north, own.id)
+        assert len(invitations.open_ones(session, north)) == 1
+        operator = require(session, clinics.operator, clinics.collaboration.id)
+        assert len(invitations.open_ones(session, operator)) == 1
 
 
 def test_an_invitation_for_an_address_is_for_nobody_else(
@@ -318,7 +343,7 @@ def test_of_many_who_take_an_address_at_once_one_gets_it(
 ) -> None:
     """Others were told of an error that nobody foresaw."""
     clinics = add_consortium(database)
-    links = [_invite(database, settings, clinics) for _ in range(4)]
+    links = [_invite(database, settings, clinics, role=Role.AUDITOR) for _ in range(4)]
     begin = threading.Barrier(len(links))
     said = []
 

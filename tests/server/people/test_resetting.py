@@ -1,4 +1,7 @@
+import json
+import subprocess
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +20,8 @@ from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import Invitation, Person, now
 from tests.server.consortium import Service, add_consortium, add_person
+from tests.server.work.worlds import sqlite_in
+from tests.support.projects import COMMAND
 
 OLD = "four words together"
 NEW = "other words together"
@@ -173,3 +178,38 @@ def test_a_link_ends_tokens_which_somebody_else_may_have(
     _reset(database, settings, _secret(database, settings))
     with database.reading() as session:
         assert tokens.find(session, token) is None
+
+
+def _command(folder: Path, *more: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [COMMAND, "server", "password", "--folder", folder, *more],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_whoever_runs_the_service_makes_a_link_by_a_command(tmp_path: Path) -> None:
+    folder = tmp_path / "server"
+    database = sqlite_in(folder)
+    settings = Settings.of(folder, environment={})
+    _anna(database)
+    unknown = _command(folder, "--email", "nobody@example.org")
+    assert unknown.returncode == 2
+    assert "nobody@example.org: there is no such account" in unknown.stderr
+    assert "Traceback" not in unknown.stderr
+    wrong = _command(folder, "--email", "anna@example.org", "--address", "nowhere")
+    assert wrong.returncode == 2
+    assert "is no address of a service" in wrong.stderr
+    where = ("--address", "https://pool.example.org", "--json")
+    made = _command(folder, "--email", " Anna@example.org", *where)
+    assert made.returncode == 0, made.stderr
+    link = json.loads(made.stdout)["link"]
+    assert link.startswith("https://pool.example.org/invitations/")
+    shown = _command(folder, "--email", "anna@example.org")
+    (later,) = [line for line in shown.stdout.splitlines() if line.startswith("http")]
+    with pytest.raises(LinkOverError, match="link"):
+        _reset(database, settings, link.rsplit("/", 1)[1])  # the later one is the only one
+    _reset(database, settings, later.rsplit("/", 1)[1])
+    _sign_in(database, settings, NEW)
+    database.close()

@@ -83,6 +83,8 @@ class Acceptance:
         party: Which party.
         person: Who did it.
         time: When.
+        ended: Since when it does not count, as all who were the party's people are gone; None: it
+            counts.
     """
 
     id: str
@@ -91,3 +93,4 @@ class Acceptance:
     party: str
     person: str
     time: datetime
+    ended: datetime | None

@@ -64,11 +64,41 @@ class Member:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Replaced:
+    """That the people of a party are others than before, whom the operator invited.
+
+    Attributes:
+        party: What it is called.
+        time: When the first of them joined.
+        text: What follows from that, in words.
+    """
+
+    party: str
+    time: datetime
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collaboration:
+    """A collaboration as everybody in it sees it.
+
+    Attributes:
+        round: The number of the newest round; None: there is none yet.
+        state: Where that stands.
+        replaced: The parties whose people were replaced, the newest first.
+    """
+
+    round: int | None
+    state: str | None
+    replaced: tuple[Replaced, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Party:
     """A party as its operator sees it.
 
     Attributes:
-        id: By which people are invited.
+        id: By which its first person is invited.
         permanent: By which files and ledger know it.
         name: What it is called.
         key: With which it signs sums; None: it sends rows.

@@ -43,6 +43,10 @@ def partners(terms: Terms) -> tuple[Partner, ...]:
 
 
 def accepted_by(session: Session, terms: Terms) -> dict[str, Acceptance]:
-    """Who accepted terms, by the identity of the party's record."""
-    given = session.scalars(select(Acceptance).where(Acceptance.terms_id == terms.id))
+    """Who accepted terms, by the identity of the party's record.
+
+    What people accepted who are all gone is kept, and does not count for those who follow them.
+    """
+    mine = select(Acceptance).where(Acceptance.terms_id == terms.id, Acceptance.ended.is_(None))
+    given = session.scalars(mine)
     return {acceptance.party_id: acceptance for acceptance in given}

@@ -202,7 +202,7 @@ def _of_parties(session: Session, round_: Round, terms: Terms) -> Iterator[Task]
     with_people = {*session.scalars(parts)}
     sent = session.scalars(
         select(Submission)
-        .where(Submission.round_id == round_.id)
+        .where(Submission.round_id == round_.id, Submission.ended.is_(None))
         .where(Submission.state != SubmissionState.WITHDRAWN.value)
     ).all()
     for party, partner in parties_of(session, terms):

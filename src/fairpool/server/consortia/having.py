@@ -7,7 +7,7 @@ count, but for those in whose place a later one stands.
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from fairpool.exchange.contribution_file import SUFFIX
@@ -60,13 +60,19 @@ def parties_of(session: Session, terms: Terms) -> list[tuple[Party, Partner]]:
 
 
 def _submitted(session: Session, round_: Round) -> Sequence[Submission]:
-    """What was submitted for a round and those before it, in the order in which it came."""
+    """What was submitted for a round and those before it, in the order in which it came.
+
+    What people sent who are all gone counts in the rounds that were closed before they went.
+    """
+    counts: ColumnElement[bool] = Submission.ended.is_(None)
+    if round_.closed is not None:
+        counts = or_(counts, Submission.ended > round_.closed)
     return session.scalars(
         select(Submission)
         .join(Round, Round.id == Submission.round_id)
         .where(Round.collaboration_id == round_.collaboration_id, Round.number <= round_.number)
         .where(Submission.state == SubmissionState.SUBMITTED.value)
-        .where(Submission.blob_id.is_not(None))
+        .where(Submission.blob_id.is_not(None), counts)
         .order_by(Round.number, Submission.created, Submission.id)
     ).all()
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from fairpool.server.consortia import events
+from fairpool.server.consortia import events, replacing
 from fairpool.server.consortia.who import Who, everywhere, require
 from fairpool.server.people.accounts import close_account
 from fairpool.server.refused import NotFoundError, RefusedError
@@ -93,6 +93,8 @@ def remove(session: Session, who: Who, membership_id: str) -> None:
     session.delete(membership)
     session.flush()
     events.record(session, who.collaboration, who, action, detail, about=party)
+    if party is not None:
+        replacing.end_where_nobody_is_left(session, who, party)
 
 
 def _end_invitations(session: Session, membership: Membership) -> None:

@@ -121,9 +121,11 @@ def receive(session: Session, who: Who, stored: Stored, name: str) -> Submission
 
 
 def find(session: Session, who: Who, submission_id: str) -> Submission:
-    """A submission of one's own party."""
+    """A submission of one's own party, of people whom one follows."""
     submission = session.get(Submission, submission_id, populate_existing=True)
     if submission is None or submission.party_id != who.own_party.id:
+        raise NotFoundError
+    if submission.ended is not None:
         raise NotFoundError
     return submission
 
@@ -131,7 +133,9 @@ def find(session: Session, who: Who, submission_id: str) -> Submission:
 def of_party(session: Session, who: Who, round_: Round) -> list[Submission]:
     """What one's own party sent for a round, the newest first."""
     mine = select(Submission).where(
-        Submission.round_id == round_.id, Submission.party_id == who.own_party.id
+        Submission.round_id == round_.id,
+        Submission.party_id == who.own_party.id,
+        Submission.ended.is_(None),
     )
     return [*session.scalars(mine.order_by(Submission.created.desc(), Submission.id))]
 
@@ -277,7 +281,7 @@ def _refuse_many(session: Session, who: Who, round_: Round) -> None:
         select(func.count())
         .select_from(Submission)
         .where(Submission.round_id == round_.id, Submission.party_id == who.own_party.id)
-        .where(Submission.blob_id.is_not(None))
+        .where(Submission.blob_id.is_not(None), Submission.ended.is_(None))
     )
     if count is not None and count >= MOST_AT_ONCE:
         raise RefusedError(

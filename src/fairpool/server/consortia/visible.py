@@ -77,14 +77,17 @@ def _by_others(own: Standing, released: int) -> Iterator[str]:
         )
     yield (
         "None of its people, files, findings, letters or models; not even whether there are any."
+        " Only if nobody of its people is left and the operator invites others, all are told so."
     )
 
 
 def _by_operator(own: Standing, released: int) -> Iterator[str]:
     yield "Its people, by name and e-mail address."
     yield (
-        "What its people see, if it makes itself one of them, since it invites people for every"
-        " party. Look under People for somebody whom you do not know; the log tells who joined."
+        "Nothing that only its people see, as long as it has some of its own: these alone invite"
+        " more. The operator invited the first of them, and can remove people. Where nobody is"
+        " left, it invites a first one again, who sees the letters and models handed out so far,"
+        " and nothing that was sent; what was accepted and sent ends then, and everybody is told."
     )
     if own.acceptance is not None:
         yield "Who of them accepted the terms, and when: in a signed document."

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fairpool.errors import DataError
-from fairpool.server.consortia import events
+from fairpool.server.consortia import events, replacing, rounds
 from fairpool.server.consortia.who import Who
 from fairpool.server.people.accounts import fit_email
 from fairpool.server.people.secret_words import digest_of, is_same, new_secret
@@ -91,24 +91,19 @@ def invite(
     Args:
         session: Open.
         settings: For how long.
-        who: An operator, alone.
+        who: Alone. Of a party's people: they invite more of them. An operator: invites the first
+            person of a party, operators and auditors.
         role: As what.
-        party_id: Whose people they will belong to, where the role is that of a party.
+        party_id: Whose people they will belong to, where the role is that of a party; of one's own
+            party it may be left out.
         email: Only who has this address can accept; None: whoever has the link.
     """
-    if not who.is_operator:
-        raise NotFoundError
-    party = None
-    if role is Role.PARTY:
-        if not party_id:
-            raise DataError("party: say whose people they belong to")
-        party = session.get(Party, party_id)
-        if party is None or party.collaboration_id != who.collaboration.id:
-            raise DataError("party: this collaboration has no such party; choose one of its own")
-        if party.left is not None:
-            raise RefusedError(f"{party.name} has left; nobody is invited for it any longer")
-    elif party_id:
-        raise DataError(f"party: an {role.value} belongs to no party; leave it out")
+    if who.is_operator:
+        party = _party_of_nobody(session, who, role, party_id)
+    else:
+        party = _own_party(who, role, party_id)
+    if party is not None and party.left is not None:
+        raise RefusedError(f"{party.name} has left; nobody is invited for it any longer")
     invitation, secret = make(
         session,
         settings,
@@ -121,6 +116,41 @@ def invite(
     detail = {"invitation": invitation.id, "role": role.value}
     events.record(session, who.collaboration, who, "invited", detail, about=party)
     return invitation, secret
+
+
+def _party_of_nobody(session: Session, who: Who, role: Role, party_id: str | None) -> Party | None:
+    """The party whose first person an operator invites; None: an operator or an auditor.
+
+    Otherwise an operator could make itself one of a party's people, and act in its name.
+    """
+    if role is not Role.PARTY:
+        if party_id:
+            raise DataError(f"party: an {role.value} belongs to no party; leave it out")
+        return None
+    if not party_id:
+        raise DataError("party: say whose people they belong to")
+    party = session.get(Party, party_id)
+    if party is None or party.collaboration_id != who.collaboration.id:
+        raise DataError("party: this collaboration has no such party; choose one of its own")
+    if replacing.has_people(session, party):
+        raise RefusedError(
+            f"{party.name} has people, and an operator invites the first person of a party alone;"
+            " ask one of its people, who can invite more"
+        )
+    return party
+
+
+def _own_party(who: Who, role: Role, party_id: str | None) -> Party:
+    """The party for which somebody of its people invites."""
+    party = who.own_party
+    if role is not Role.PARTY:
+        raise DataError(
+            f"role: you invite people of your own party; ask an operator to invite an {role.value},"
+            ' or say "party"'
+        )
+    if party_id and party_id != party.id:
+        raise DataError("party: you invite people of your own party alone; leave it out")
+    return party
 
 
 def make(session: Session, settings: Settings, **fields: str | None) -> tuple[Invitation, str]:
@@ -137,25 +167,25 @@ def make(session: Session, settings: Settings, **fields: str | None) -> tuple[In
 
 
 def open_ones(session: Session, who: Who) -> list[Invitation]:
-    """The invitations of a collaboration that can still be accepted, the newest first."""
-    if not who.is_operator:
-        raise NotFoundError
+    """Those that can still be accepted, the newest first: an operator's all, or one's party's."""
     mine = select(Invitation).where(
         Invitation.collaboration_id == who.collaboration.id,
         Invitation.used.is_(None),
         Invitation.revoked.is_(None),
         Invitation.expires > now(),
     )
+    if not who.is_operator:
+        mine = mine.where(Invitation.party_id == who.own_party.id)
     return list(session.scalars(mine.order_by(Invitation.created.desc(), Invitation.id)))
 
 
 def revoke(session: Session, who: Who, invitation_id: str) -> None:
-    """Take an invitation back, by an operator, alone."""
+    """Take an invitation back, by an operator or for one's own party, alone."""
     invitation = session.get(Invitation, invitation_id)
-    is_here = invitation is not None and invitation.collaboration_id == who.collaboration.id
-    if not is_here or not who.is_operator:
+    if invitation is None or invitation.collaboration_id != who.collaboration.id:
         raise NotFoundError
-    assert invitation is not None
+    if not who.is_operator and invitation.party_id != who.own_party.id:
+        raise NotFoundError
     if invitation.used is not None:
         raise RefusedError("this invitation was accepted; remove the person instead")
     if invitation.revoked is None:
@@ -171,11 +201,15 @@ def look(session: Session, secret: str, *, alone: bool = False) -> Invited:
     Args:
         session: Open.
         secret: Of the link.
-        alone: Nobody else accepts it until the transaction ends.
+        alone: Nobody else accepts it, or changes the collaboration, until the transaction ends.
     """
     digest = digest_of(secret)
     wanted = select(Invitation).where(Invitation.digest == digest)
     if alone:
+        found = session.scalars(wanted).one_or_none()
+        if found is not None and found.collaboration_id is not None:
+            # Otherwise two who have a link each could both be the first of a party.
+            rounds.lock(session, found.collaboration_id)
         wanted = wanted.with_for_update().execution_options(populate_existing=True)
     invitation = session.scalars(wanted).one_or_none()
     if invitation is None or not is_same(invitation.digest, digest):

@@ -5,7 +5,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from fairpool.errors import ConfigurationError, DataError
-from fairpool.server.consortia import events
+from fairpool.server.consortia import events, replacing
 from fairpool.server.people import invitations, passwords, sessions, throttle
 from fairpool.server.people.accounts import Entered, fit_email, fit_name
 from fairpool.server.people.invitations import Invited
@@ -23,8 +23,9 @@ def accept(session: Session, person: Person, secret: str) -> Invited:
         person: Who accepts, signed in.
         secret: Of the link.
     """
-    invited = invitations.look(session, secret, alone=True)
+    # First the person, then the collaboration: as whoever closes an account does.
     found = session.get_one(Person, person.id, with_for_update=True, populate_existing=True)
+    invited = invitations.look(session, secret, alone=True)
     if found.left is not None:
         raise NotSignedInError("this account was closed meanwhile")
     _join(session, found, invited)
@@ -127,6 +128,7 @@ def _join(session: Session, person: Person, invited: Invited) -> None:
             "you have a part in this collaboration already, and nobody has two; leave it first, or"
             " pass the link on to whom it is for"
         )
+    is_first = invited.party is not None and not replacing.has_people(session, invited.party)
     _use(invitation, person)
     session.add(
         Membership(
@@ -138,6 +140,9 @@ def _join(session: Session, person: Person, invited: Invited) -> None:
     )
     detail = {"invitation": invitation.id, "role": invited.role.value}
     events.record(session, invited.collaboration, person, "joined", detail, about=invited.party)
+    if is_first and invited.party is not None:
+        session.flush()
+        replacing.welcome_first(session, person, invited.collaboration, invited.party)
 
 
 def _use(invitation: Invitation, person: Person) -> None:

@@ -266,13 +266,23 @@ class Acceptance(Base):
     """A party agreed to terms, by one of its own people; the signed text of that is kept."""
 
     __tablename__ = "acceptances"
-    __table_args__ = (UniqueConstraint("terms_id", "party_id"),)
+    __table_args__ = (
+        Index(
+            "one_acceptance_of_a_party",
+            "terms_id",
+            "party_id",
+            unique=True,
+            sqlite_where=text("ended IS NULL"),
+            postgresql_where=text("ended IS NULL"),
+        ),
+    )
     id: Mapped[str] = _identity()
     terms_id: Mapped[str] = _to("terms.id")
     party_id: Mapped[str] = _to("parties.id")
     person_id: Mapped[str] = _to("people.id")
     document: Mapped[str] = mapped_column(Text)
     time: Mapped[datetime] = mapped_column(default=now)
+    ended: Mapped[datetime | None] = mapped_column(default=None)  # nobody of its people was left
 
 
 class Round(Base):
@@ -315,6 +325,7 @@ class Submission(Base):
     findings: Mapped[dict[str, Any]] = mapped_column(default=dict)  # problems, first rows, columns
     created: Mapped[datetime] = mapped_column(default=now)
     decided: Mapped[datetime | None] = mapped_column(default=None)
+    ended: Mapped[datetime | None] = mapped_column(default=None)  # nobody of its people was left
 
 
 class Job(Base):

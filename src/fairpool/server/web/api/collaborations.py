@@ -1,13 +1,14 @@
 """Collaborations: made of a name, a form or a dropped collaboration.toml, and drafted."""
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import Path
 from pydantic import BaseModel, Field, model_validator
 
 from fairpool.errors import ConfigurationError
-from fairpool.server.consortia import checklist, creating, draft
+from fairpool.server.consortia import checklist, creating, draft, replacing
 from fairpool.server.consortia.checklist import Code
 from fairpool.server.consortia.form import Column, Form, PartyFields, form_of, toml_of
 from fairpool.server.consortia.who import require
@@ -129,6 +130,14 @@ class NewlyMade(ShownDraft):
     name: str
 
 
+class ShownReplaced(BaseModel):
+    """That the people of a party are others than before, whom the operator invited."""
+
+    party: str
+    time: datetime
+    text: str
+
+
 class ShownCollaboration(BaseModel):
     """A collaboration as one sees it."""
 
@@ -138,6 +147,7 @@ class ShownCollaboration(BaseModel):
     party: str | None
     round: int | None
     state: RoundState | None
+    replaced: list[ShownReplaced]
 
 
 class ShownParty(BaseModel):
@@ -212,6 +222,10 @@ def show_collaboration(
         party=None if who.party is None else who.party.name,
         round=now.round,
         state=now.state,
+        replaced=[
+            ShownReplaced.model_validate(one, from_attributes=True)
+            for one in replacing.told(session, who.collaboration)
+        ],
     )
 
 
@@ -238,7 +252,7 @@ def change_draft(
 def show_parties(
     collaboration_id: CollaborationId, person: CurrentPerson, session: Reading
 ) -> list[ShownParty]:
-    """The parties of draft and terms, for operators, who invite people for them."""
+    """The parties of draft and terms, for operators, who invite the first person of each."""
     who = require(session, person, collaboration_id, Role.OPERATOR)
     return [
         ShownParty(id=party.id, permanent=party.permanent, name=party.name, key=party.public_key)

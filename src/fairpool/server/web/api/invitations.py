@@ -1,4 +1,4 @@
-"""Invitations: by operators into their collaborations, and accepted by whoever has the link."""
+"""Invitations: by operators and by the people of parties; accepted by whoever has the link."""
 
 from datetime import datetime
 
@@ -26,6 +26,9 @@ router = api_router()
 
 HERE = "/collaborations/{collaboration_id}/invitations"
 LINK = "/invitations/{secret}"
+
+INVITING = (Role.OPERATOR, Role.PARTY)
+"""Who invites."""
 
 
 class NewInvitation(Sent):
@@ -110,8 +113,8 @@ class AnotherPassword(Sent):
 def show_invitations(
     collaboration_id: str, person: CurrentPerson, session: Reading
 ) -> list[OpenInvitation]:
-    """The invitations that nobody has accepted yet, for operators."""
-    who = require(session, person, collaboration_id, Role.OPERATOR)
+    """Invitations that nobody has accepted yet: for operators all, else those of the own party."""
+    who = require(session, person, collaboration_id, *INVITING)
     return [OpenInvitation.of(one) for one in invitations.open_ones(session, who)]
 
 
@@ -123,8 +126,11 @@ def invite(
     session: Transaction,
     settings: CurrentSettings,
 ) -> MadeInvitation:
-    """Invite somebody, by an operator."""
-    who = require(session, person, collaboration_id, Role.OPERATOR, alone=True)
+    """Invite somebody: for a party its people do; an operator invites its first person alone.
+
+    An operator invites operators and auditors, too.
+    """
+    who = require(session, person, collaboration_id, *INVITING, alone=True)
     invitation, secret = invitations.invite(
         session, settings, who, role=sent.role, party_id=sent.party_id, email=sent.email
     )
@@ -137,8 +143,8 @@ def invite(
 def revoke_invitation(
     collaboration_id: str, invitation_id: str, person: CurrentPerson, session: Transaction
 ) -> None:
-    """Take an invitation back, by an operator."""
-    who = require(session, person, collaboration_id, Role.OPERATOR, alone=True)
+    """Take an invitation back: an operator any, the people of a party those for it."""
+    who = require(session, person, collaboration_id, *INVITING, alone=True)
     invitations.revoke(session, who, invitation_id)
 
 

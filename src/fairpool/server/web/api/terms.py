@@ -54,7 +54,7 @@ class SentAcceptance(Sent):
 
 
 class ShownAcceptance(BaseModel):
-    """That a party accepted terms."""
+    """That a party accepted terms; it has ended where all who were its people then are gone."""
 
     id: str
     version: int
@@ -62,6 +62,7 @@ class ShownAcceptance(BaseModel):
     party: str
     person: str
     time: datetime
+    ended: datetime | None
 
 
 @router.post(HERE + "/terms", status_code=201)
@@ -210,6 +211,7 @@ def _acceptances(
             party=party.name,
             person=person.name,
             time=acceptance.time,
+            ended=acceptance.ended,
         )
         for acceptance, of, party, person in session.execute(seen)
     ]

@@ -11,7 +11,7 @@ from fairpool.consortium.rounds.inspecting import verify_folder
 from fairpool.consortium.verification.finding import FALSE, UNKNOWN, VERIFIED
 from fairpool.errors import FairpoolError
 from fairpool.ledger.words import lines_of
-from fairpool.server.consortia import auditing
+from fairpool.server.consortia import auditing, replacing
 from fairpool.server.consortia.auditing import Recomputed
 from fairpool.server.consortia.who import Who
 from fairpool.server.store.tables import Role
@@ -92,7 +92,15 @@ def auditor_page(
         for one in rounds_of(session, who, here.address)
     )
     step = _next_step(here, rounds)
-    return here.page("auditor_round", who, "round", refusal, step=step, rounds=rounds)
+    return here.page(
+        "auditor_round",
+        who,
+        "round",
+        refusal,
+        step=step,
+        rounds=rounds,
+        replaced=replacing.told(session, who.collaboration),
+    )
 
 
 def _audited(

@@ -4,7 +4,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from fairpool.server.consortia import checklist, draft, events, rounds
+from fairpool.server.consortia import checklist, draft, events, replacing, rounds
 from fairpool.server.consortia.agreed import in_force
 from fairpool.server.consortia.checklist import Checklist
 from fairpool.server.consortia.who import Who
@@ -80,6 +80,7 @@ def operator_page(
         refusal,
         round=line,
         lines=lines,
+        replaced=replacing.told(session, who.collaboration),
         terms=None if agreed is None else terms_card(here, agreed),
         events=lines_of(session, events.of(session, who.collaboration)[-LATELY:]),
         step=next_step(view),

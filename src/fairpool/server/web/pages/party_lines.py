@@ -74,7 +74,7 @@ def _pending(session: Session, round_: Round, party_id: str) -> Todo | None:
     newest = session.scalars(
         select(Submission)
         .where(Submission.round_id == round_.id, Submission.party_id == party_id)
-        .where(Submission.state != SubmissionState.WITHDRAWN.value)
+        .where(Submission.state != SubmissionState.WITHDRAWN.value, Submission.ended.is_(None))
         .order_by(Submission.created.desc())
         .limit(1)
     ).one_or_none()

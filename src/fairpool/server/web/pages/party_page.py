@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fairpool.exchange.contribution_file import SUFFIX
-from fairpool.server.consortia import standing
+from fairpool.server.consortia import replacing, standing
 from fairpool.server.consortia.agreed import partners
 from fairpool.server.consortia.who import Who
 from fairpool.server.store.tables import (
@@ -55,6 +55,7 @@ def party_page(
             "round",
             refusal,
             step=next_step(_before(here, who)),
+            replaced=replacing.told(session, who.collaboration),
             round=None,
             standing=None,
             watch=watch_address(here, session, who),
@@ -81,6 +82,7 @@ def party_page(
         "round",
         refusal,
         step=next_step(view),
+        replaced=replacing.told(session, who.collaboration),
         watch=watch_address(here, session, who),
         round=line_of(
             own.round,
@@ -143,8 +145,10 @@ def _sends_sums(who: Who, terms: Terms) -> bool:
 
 
 def _accepted_before(session: Session, who: Who) -> bool:
-    mine = select(Acceptance.id).where(Acceptance.party_id == who.own_party.id).limit(1)
-    return session.scalars(mine).first() is not None
+    mine = select(Acceptance.id).where(
+        Acceptance.party_id == who.own_party.id, Acceptance.ended.is_(None)
+    )
+    return session.scalars(mine.limit(1)).first() is not None
 
 
 def _from_round(session: Session, round_: Round, having: Sequence[Submission]) -> int | None:

@@ -1,4 +1,4 @@
-"""Who takes part, as far as one sees it; and invitations, for the operator."""
+"""Who takes part, as far as one sees it; and invitations, for operators and people of parties."""
 
 from typing import Annotated
 from urllib.parse import quote
@@ -9,10 +9,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fairpool.errors import FairpoolError
-from fairpool.server.consortia import members
+from fairpool.server.consortia import members, replacing
 from fairpool.server.consortia.who import Who
 from fairpool.server.people import invitations
-from fairpool.server.store.tables import Invitation, Party, Role
+from fairpool.server.store.tables import Event, Invitation, Party, Role
+from fairpool.server.web.pages.event_words import lines_of
 from fairpool.server.web.pages.frame import Refusal, see_other
 from fairpool.server.web.pages.here import COLLABORATION, CurrentHere, Here
 from fairpool.server.web.pages.people_views import (
@@ -23,11 +24,27 @@ from fairpool.server.web.pages.people_views import (
     PeopleGroup,
 )
 from fairpool.server.web.pages.signing_in import HOME
+from fairpool.server.web.pages.views import EventLine
 from fairpool.server.web.routing import page_router
 
 router = page_router()
 
+OF_PEOPLE = (
+    "invited",
+    "invitation-ended",
+    "invitation-revoked",
+    "joined",
+    "left",
+    "removed",
+    replacing.GONE,
+    replacing.REPLACED,
+)
+"""What happens to the people of a party."""
+
 PEOPLE = COLLABORATION + "/people"
+
+INVITING = (Role.OPERATOR, Role.PARTY)
+"""Who invites."""
 
 AS_ROLE = {Role.OPERATOR: "an operator", Role.AUDITOR: "an auditor"}
 
@@ -41,13 +58,13 @@ def show_people(here: CurrentHere) -> HTMLResponse:
 @router.post(PEOPLE + "/invite")
 def invite_person(
     here: CurrentHere,
-    as_whom: Annotated[str, Form(alias="as", max_length=100)],
+    as_whom: Annotated[str, Form(alias="as", max_length=100)] = Role.PARTY.value,
     email: Annotated[str, Form(max_length=1000)] = "",
 ) -> Response:
     """Make a link for somebody; it is shown in the answer and nowhere else."""
     role, party_id = _wanted(as_whom)
     try:
-        with here.changing(Role.OPERATOR) as (session, who):
+        with here.changing(*INVITING) as (session, who):
             invitation, secret = invitations.invite(
                 session, here.settings, who, role=role, party_id=party_id, email=email.strip()
             )
@@ -62,7 +79,7 @@ def invite_person(
 def take_invitation_back(here: CurrentHere, invitation_id: str) -> Response:
     """Take a link back."""
     try:
-        with here.changing(Role.OPERATOR) as (session, who):
+        with here.changing(*INVITING) as (session, who):
             invitations.revoke(session, who, invitation_id)
     except FairpoolError as error:
         return _page(here, refusal=Refusal.of(error))
@@ -82,9 +99,11 @@ def remove_person(here: CurrentHere, member_id: str) -> Response:
 
 
 def _wanted(as_whom: str) -> tuple[Role, str | None]:
-    """What the choice means: a role, or a party's identity."""
+    """What the choice means: a role, or a party's identity; without one it is the own party."""
     if as_whom in AS_ROLE:
         return Role(as_whom), None
+    if as_whom == Role.PARTY:
+        return Role.PARTY, None
     return Role.PARTY, as_whom
 
 
@@ -99,8 +118,7 @@ def _page(
     with here.reading() as (session, who):
         parties = _parties(session, who)
         groups = _groups(here, session, who, parties)
-        nobody = [group.title for group in groups if not group.members]
-        links = invitations.open_ones(session, who) if who.is_operator else []
+        links = invitations.open_ones(session, who) if who.role in INVITING else []
         return here.page(
             "people",
             who,
@@ -108,7 +126,9 @@ def _page(
             refusal,
             link=fresh,
             groups=groups,
-            choices=_choices(parties, chosen, nobody),
+            choices=_choices(session, who, parties, chosen),
+            happened=_happened(session, who),
+            replaced=replacing.told(session, who.collaboration),
             invitations=[
                 InvitationLine(
                     as_what=_as_what(session, one),
@@ -145,13 +165,26 @@ def _groups(here: Here, session: Session, who: Who, parties: list[Party]) -> lis
     return [PeopleGroup(title=title, members=tuple(found)) for title, found in lines.items()]
 
 
-def _choices(parties: list[Party], chosen: str, nobody: list[str]) -> list[Choice]:
+def _choices(session: Session, who: Who, parties: list[Party], chosen: str) -> list[Choice]:
     """As whom somebody can be invited; first of all, for a party that has nobody yet."""
-    empty = [party.id for party in parties if party.name in nobody]
-    chosen = chosen or (empty[0] if empty else "")
-    named = [(party.id, f"For {party.name}") for party in parties]
+    if not who.is_operator:
+        return []
+    empty = [party for party in parties if not replacing.has_people(session, party)]
+    named = [(party.id, f"For {party.name}") for party in empty]
     named += [(role.value, f"As {words}") for role, words in AS_ROLE.items()]
     return [Choice(value=value, text=text, selected=value == chosen) for value, text in named]
+
+
+def _happened(session: Session, who: Who) -> tuple[EventLine, ...]:
+    """Who was invited, came and went for one's own party: all of it stands in the log."""
+    if who.party is None:
+        return ()
+    mine = select(Event).where(
+        Event.collaboration_id == who.collaboration.id,
+        Event.party_id == who.party.id,
+        Event.action.in_(OF_PEOPLE),
+    )
+    return lines_of(session, list(session.scalars(mine.order_by(Event.number))))
 
 
 def _as_what(session: Session, invitation: Invitation) -> str:

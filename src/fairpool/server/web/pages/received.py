@@ -85,7 +85,7 @@ def received_by(session: Session, settings: Settings, who: Who) -> list[Received
             released=release.released,
             papers=papers,
             signed=signed,
-            files=tuple(submission.file_name for submission in sent),
+            files=tuple(one.file_name for one in sent if one.ended is None),
             sums=any(is_contribution(submission) for submission in sent),
             terms=session.get_one(Terms, round_.terms_id),
         )

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse, Response
 from sqlalchemy.orm import Session
 
 from fairpool.errors import FairpoolError
-from fairpool.server.consortia import terms
+from fairpool.server.consortia import replacing, terms
 from fairpool.server.consortia.who import Who
 from fairpool.server.refused import RefusedError
 from fairpool.server.store.tables import Role, Terms
@@ -74,6 +74,7 @@ def _page(here: Here, refusal: Refusal | None = None) -> HTMLResponse:
             draft=draft_card(who, in_force) if who.is_operator else None,
             terms=terms_card(here, in_force) if in_force else None,
             changes=changes_of(every),
+            replaced=replacing.told(session, who.collaboration),
             may_accept=_may_accept(session, who, in_force),
             acceptances=acceptances_of(session, here, who, in_force) if in_force else (),
             earlier=earlier_of(here, every),
