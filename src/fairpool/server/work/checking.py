@@ -20,6 +20,7 @@ from fairpool.server.consortia.agreed import in_force
 from fairpool.server.consortia.erasing import erase
 from fairpool.server.consortia.found import PROBLEMS, SEEN, plain, stored
 from fairpool.server.consortia.having import data_of, is_contribution
+from fairpool.server.mail import notices
 from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import (
@@ -240,3 +241,4 @@ def _follow(session: Session, taken: Taken, wanted: _Wanted, submission: Submiss
         )
     new = SubmissionState.REFUSED if has_problems else SubmissionState.CHECKED
     submission.state = new.value
+    notices.tell_party(session, taken.collaboration_id, submission.party_id)
