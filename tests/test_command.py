@@ -64,6 +64,7 @@ COMMANDS = {
     "serve, refused": ["serve", "--address", "nowhere"],
     "worker, refused": ["worker", "--folder", "nowhere"],
     "server check, refused": ["server", "check", "--folder", "nowhere"],
+    "server mail, refused": ["server", "mail", "--to", "a@b.org", "--folder", "nowhere"],
 }
 SELDOM = {name for name in COMMANDS if name.endswith((", refused", ", none"))} - {
     "check, refused",

@@ -6,11 +6,12 @@ import re
 import pytest
 from sqlalchemy import select
 
-from fairpool.server.consortia import closing
-from fairpool.server.mail import notices, outbox
+from fairpool.server.consortia import closing, rounds
+from fairpool.server.mail import outbox
 from fairpool.server.mail.sender import send_all
 from fairpool.server.people import invitations
-from fairpool.server.store.tables import Collaboration, Job, Notice, Role, now
+from fairpool.server.store.tables import Collaboration, Job, JobKind, Notice, Role, now
+from fairpool.server.work.queue import Taken
 from tests.server.agreed import agreed, csv_of, rows
 from tests.server.mail.mailbox import Mailbox, mailbox
 from tests.server.work.computed import Computed
@@ -111,6 +112,22 @@ def _has_nothing_secret(made: Computed, preview: Job, messages) -> None:
         assert not re.search(r"/invitations/|fp_", text)
 
 
+def taken_of(job: Job) -> Taken:
+    """As if a worker had released the round of a preview."""
+    return Taken(
+        id=job.id,
+        kind=JobKind.RELEASE,
+        collaboration_id=job.collaboration_id,
+        round_id=job.round_id,
+        submission_id=None,
+        person_id=job.created_by,
+        worker="test",
+        fence=1,
+        tries=1,
+        is_cancelled=False,
+    )
+
+
 def test_whose_labels_the_checks_found_something_about_is_told_how_to_answer(
     made: Computed, box
 ) -> None:
@@ -136,9 +153,10 @@ def test_whose_labels_the_checks_found_something_about_is_told_how_to_answer(
         session.add(job)
         session.flush()
         round_.preview_id = job.id
-        notices.found_in_labels(session, round_)
+        rounds.released(session, taken_of(job), "ab" * 32)
     said = told(made, box)
-    assert {*said} == {NORTH}
+    assert {*said} == {NORTH, SOUTH, AUDITOR}
+    assert "your labels" not in said[SOUTH] + said[AUDITOR]
     assert "found something about your labels. That is no verdict" in said[NORTH]
     assert "how to answer" in said[NORTH]
     assert "4.7" not in said[NORTH]

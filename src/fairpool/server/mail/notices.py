@@ -4,9 +4,7 @@ What was rolled back is so told to nobody, and what was kept is not forgotten. W
 holds is looked at when a mail is written (`fairpool.server.mail.words`).
 """
 
-from collections.abc import Iterable
-
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from fairpool.audit.evidence_notes import DEALT_WITH, HARMS, NOISY
@@ -43,21 +41,18 @@ def follow(session: Session, event: Event) -> None:
         session: The open transaction, in which it happens.
         event: What happens.
     """
-    if event.action == "invited":
+    where, action = event.collaboration_id, event.action
+    if action == "invited":
         _invited(session, event)
-        return
-    told = _members(session, event.collaboration_id)
-    if event.action in PARTIES:
-        _note(session, event.collaboration_id, (one for one in told if one.party_id), About.TURN)
-    if event.action in OWN_PARTY:
-        tell_party(session, event.collaboration_id, event.party_id)
-    if event.action in OPERATORS:
-        operators = (one for one in told if one.role == Role.OPERATOR.value)
-        _note(session, event.collaboration_id, operators, About.TURN)
-    if event.action == "released":
-        others = (one for one in told if one.role != Role.OPERATOR.value)
-        number = event.detail["round"]
-        _note(session, event.collaboration_id, others, About.RELEASED, number)
+    if action in PARTIES:
+        _note(session, where, Membership.party_id.is_not(None), About.TURN)
+    if action in OWN_PARTY:
+        tell_party(session, where, event.party_id)
+    if action in OPERATORS:
+        _note(session, where, Membership.role == Role.OPERATOR.value, About.TURN)
+    if action == "released":
+        others = Membership.role != Role.OPERATOR.value
+        _note(session, where, others, About.RELEASED, event.detail["round"])
 
 
 def tell_party(session: Session, collaboration_id: str, party_id: str | None) -> None:
@@ -68,8 +63,7 @@ def tell_party(session: Session, collaboration_id: str, party_id: str | None) ->
         collaboration_id: Where.
         party_id: Whose.
     """
-    told = _members(session, collaboration_id)
-    _note(session, collaboration_id, (one for one in told if one.party_id == party_id), About.TURN)
+    _note(session, collaboration_id, Membership.party_id == party_id, About.TURN)
 
 
 def found_in_labels(session: Session, round_: Round) -> None:
@@ -85,8 +79,7 @@ def found_in_labels(session: Session, round_: Round) -> None:
     about = select(Party.id).where(
         Party.collaboration_id == round_.collaboration_id, Party.name.in_(names)
     )
-    parties = {*session.scalars(about)}
-    told = [one for one in _members(session, round_.collaboration_id) if one.party_id in parties]
+    told = Membership.party_id.in_(about)
     _note(session, round_.collaboration_id, told, About.FOUND, round_.number)
 
 
@@ -107,24 +100,21 @@ def _invited(session: Session, event: Event) -> None:
     )
 
 
-def _members(session: Session, collaboration_id: str) -> list[Membership]:
-    mine = select(Membership).where(Membership.collaboration_id == collaboration_id)
-    return list(session.scalars(mine.order_by(Membership.id)))
-
-
 def _note(
     session: Session,
     collaboration_id: str,
-    told: Iterable[Membership],
+    who: ColumnElement[bool],
     about: About,
     round_number: int | None = None,
 ) -> None:
+    """Note something for those of a collaboration's people of whom a condition is true."""
+    told = select(Membership.person_id).where(Membership.collaboration_id == collaboration_id, who)
     session.add_all(
         Notice(
-            person_id=one.person_id,
+            person_id=person_id,
             collaboration_id=collaboration_id,
             about=about.value,
             round=round_number,
         )
-        for one in told
+        for person_id in session.scalars(told.order_by(Membership.id))
     )

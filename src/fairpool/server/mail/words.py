@@ -56,8 +56,8 @@ INVITED = (
     " this service: who has it takes your place. If it does not come, ask them for it."
 )
 
-SUBJECTS = {1: "fairpool at {host}: something for you"}
-SUBJECT = "fairpool at {host}: {count} things for you"
+ONE = "fairpool at {host}: something for you"
+SEVERAL = "fairpool at {host}: {count} things for you"
 """Nothing that anybody has typed stands in what is above a mail."""
 
 ACCOUNT = "/account"
@@ -128,7 +128,7 @@ def _whole(
     settings: Settings, said: tuple[Said, ...], person: Person | None, email: str | None
 ) -> Words:
     host = urlsplit(settings.address).netloc
-    subject = SUBJECTS.get(len(said), SUBJECT).format(host=host, count=len(said))
+    subject = (ONE if len(said) == 1 else SEVERAL).format(host=host, count=len(said))
     stop, stop_link = "You hear of each invitation once. Take no notice, and it ends unused.", ""
     if person is not None:
         stop = "Have it write once a day at most, or never:"

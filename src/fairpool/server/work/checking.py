@@ -225,6 +225,7 @@ def _put_findings(
 
 def _follow(session: Session, taken: Taken, wanted: _Wanted, submission: Submission) -> None:
     """What follows from what was found."""
+    notices.tell_party(session, taken.collaboration_id, submission.party_id)
     has_problems = bool(submission.findings[PROBLEMS])
     is_of_now = submission.round_id == taken.round_id
     state = SubmissionState(submission.state)
@@ -241,4 +242,3 @@ def _follow(session: Session, taken: Taken, wanted: _Wanted, submission: Submiss
         )
     new = SubmissionState.REFUSED if has_problems else SubmissionState.CHECKED
     submission.state = new.value
-    notices.tell_party(session, taken.collaboration_id, submission.party_id)
