@@ -238,3 +238,19 @@ def test_what_is_old_is_forgotten(clinics: Agreed, box) -> None:
     make_old(clinics.database, Notice, created=now() - timedelta(days=8))
     outbox.forget_old(clinics.database)
     assert (count(clinics.database, Mail), count(clinics.database, Notice)) == (0, 0)
+
+
+def test_one_that_cannot_be_written_keeps_no_other_waiting(clinics: Agreed, box) -> None:
+    clinics.propose()
+    with clinics.database.transaction() as session:
+        of_north = clinics.consortium.of_north.id
+        session.query(Notice).filter_by(person_id=of_north).update({"about": "nonsense"})
+    assert send_now(clinics, box)
+    assert [to for to, _ in box.envelopes] == [SOUTH]
+    (left,) = [mail for mail in mails(clinics.database) if mail.state == "waiting"]
+    assert "in the log" in left.problem
+
+
+def test_it_is_tried_for_about_a_day() -> None:
+    pauses = [outbox.pause_after(tries) for tries in range(1, MOST_TRIES)]
+    assert timedelta(hours=23) < sum(pauses, timedelta()) < timedelta(hours=26)

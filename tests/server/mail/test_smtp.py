@@ -33,6 +33,7 @@ def test_a_mail_arrives_in_text_and_in_html_without_anything_to_be_loaded() -> N
     with mailbox() as box:
         send(box.server(), words(where="“a <b>”"), identity="m1")
     (message,) = box.messages
+    assert box.envelopes[0][1].isascii()  # which every server takes
     assert message["From"] == "fairpool <fairpool@pool.example.org>"
     assert message["To"] == "anna@example.org"
     assert message["Message-ID"] == "<m1@pool.example.org>"

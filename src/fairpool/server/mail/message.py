@@ -9,6 +9,9 @@ from html import escape
 from fairpool.server.mail.words import Words
 from fairpool.server.store.tables import now
 
+SEVEN_BITS = SMTP.clone(cte_type="7bit")
+"""As every server takes it."""
+
 NAME = "fairpool"
 """Of whoever writes."""
 
@@ -22,7 +25,7 @@ def message_of(words: Words, *, sender: str, identity: str) -> EmailMessage:
         identity: Of the mail: sent again after nobody knows what, it is still the same message, and
             programs that read mail show it once.
     """
-    message = EmailMessage(policy=SMTP)
+    message = EmailMessage(policy=SEVEN_BITS)
     message["From"] = Address(display_name=NAME, addr_spec=sender)
     message["To"] = Address(addr_spec=words.to)
     message["Subject"] = words.subject

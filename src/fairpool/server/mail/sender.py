@@ -2,6 +2,7 @@
 
 import threading
 import time
+import traceback
 
 import structlog
 from sqlalchemy.exc import DBAPIError
@@ -26,6 +27,8 @@ HOUR = 3600.0
 LEASES = 5
 """A mail is held for so many times as long as it may take."""
 
+UNEXPECTED = "something went wrong here; whoever runs the service finds it in the log"
+
 log = structlog.get_logger("fairpool.mail")
 
 
@@ -47,7 +50,7 @@ def keep_sending(settings: Settings, database: Database, stop: threading.Event) 
             if settings.mail is not None and not send_all(settings, database, stop):
                 pause = PAUSE_OF_ALL
         except DBAPIError as error:
-            log.warning("the database does not answer", problem=str(error.orig).splitlines()[0])
+            log.warning("the database does not answer", problem=_first_line(error))
         stop.wait(pause)
 
 
@@ -74,28 +77,45 @@ def send_all(settings: Settings, database: Database, stop: threading.Event | Non
     return True
 
 
+def _first_line(error: DBAPIError) -> str:
+    return str(error.orig).partition("\n")[0]
+
+
 def _send_one(settings: Settings, database: Database, server: MailServer, held: Held) -> bool:
     """Send a mail, and say what came of it; whether others may be sent."""
-    with database.reading() as session:
-        words = words_of(session, settings, held.mail)
-    if words is None:
-        outbox.dropped(database, held)
-        return True
-    if held.mail.tries > MOST_TRIES:
-        outbox.gave_up(database, held, "whoever sent it died, again and again; look at the log")
-        return True
     try:
-        send(server, words, identity=held.mail.id)
+        is_sent = _hand_over(settings, database, server, held)
     except NotSentError as error:
-        problem = str(error)
-        # Without the address of anybody, which the answer of a server may have in it.
-        code = "the server" if error.for_all else "this mail"
-        log.warning("mail not sent", mail=held.mail.id, what=code, tries=held.mail.tries)
+        # Without the answer of a server, which may have somebody's address in it.
+        what = "the server" if error.for_all else "this mail"
+        log.warning("mail not sent", mail=held.mail.id, what=what, tries=held.mail.tries)
         if error.is_final:
-            outbox.gave_up(database, held, problem)
+            outbox.gave_up(database, held, str(error))
         else:
-            outbox.postponed(database, held, problem)
+            outbox.postponed(database, held, str(error))
         return not error.for_all
-    outbox.sent(database, held)
-    log.info("mail sent", mail=held.mail.id, tries=held.mail.tries)
+    if is_sent:
+        outbox.sent(database, held)
+        log.info("mail sent", mail=held.mail.id, tries=held.mail.tries)
+    else:
+        outbox.dropped(database, held)
+    return True
+
+
+def _hand_over(settings: Settings, database: Database, server: MailServer, held: Held) -> bool:
+    """Write a mail, and hand it to the server; whether there was still something to tell."""
+    if held.mail.tries > MOST_TRIES:
+        raise NotSentError("whoever sent it died, again and again; look at the log", is_final=True)
+    try:
+        with database.reading() as session:
+            words = words_of(session, settings, held.mail)
+        if words is None:
+            return False
+        send(server, words, identity=held.mail.id)
+    except (NotSentError, DBAPIError):
+        raise
+    except Exception as error:  # others are sent nevertheless
+        trace = "".join(traceback.format_exception(error))
+        log.error("unexpected", mail=held.mail.id, trace=trace)
+        raise NotSentError(UNEXPECTED) from None
     return True
