@@ -65,6 +65,7 @@ COMMANDS = {
     "worker, refused": ["worker", "--folder", "nowhere"],
     "server check, refused": ["server", "check", "--folder", "nowhere"],
     "server password, refused": ["server", "password", "--email", "a@b.org", "--folder", "nowhere"],
+    "server mail, refused": ["server", "mail", "--to", "a@b.org", "--folder", "nowhere"],
 }
 SELDOM = {name for name in COMMANDS if name.endswith((", refused", ", none"))} - {
     "check, refused",

@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 
 from fairpool.exchange.plan import SignedPlan
+from tests.client.certificates import certificate
 from tests.client.conftest import account_of
 from tests.server.conftest import fresh_postgres, postgres_programs
+from tests.server.mail.mailbox import PASSWORD, let_in, mailbox
 from tests.support.pages import ROOT, Walk, page_text
 from tests.support.projects import COMMAND
 
@@ -60,6 +62,8 @@ class Machines(Walk):
                 for name, value in mine.items():
                     patch.setenv(name, value)
                 super().run(machine, line)
+        if line.startswith("fairpool server check"):
+            self.said[machine, "check"] = self.said[machine]
         if line == "fairpool keys new":
             self.key = re.search(r'key = "ed25519:\w+"', self.said[machine])[0]
 
@@ -133,7 +137,16 @@ def write_patients(path: Path, count: int, seed: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def walked(tmp_path_factory, request):
+def box(tmp_path_factory):
+    """The page's server for mail, by TLS."""
+    folder = tmp_path_factory.mktemp("mail")
+    path, tls = certificate(folder, "localhost")
+    with mailbox(tls=tls, authenticator=let_in, auth_require_tls=False) as made:
+        yield made, path
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory, request, box):
     folder = tmp_path_factory.mktemp("page")
     walk = Machines(folder)
     (folder / "etc").mkdir()
@@ -141,7 +154,12 @@ def walked(tmp_path_factory, request):
         "/srv/fairpool": str(folder / "srv"),
         "/etc/fairpool": str(folder / "etc"),
         "--workers 0": f"--workers 0 --port {free_port()}",
+        "mail.example.org:465": f"localhost:{box[0].port}",
     }
+    password = folder / "etc" / "mail.password"
+    password.touch(mode=0o600)
+    password.write_text(PASSWORD)
+    walk.environment["production"] = {"SSL_CERT_FILE": str(box[1])}
     database = f"sqlite:///{folder / 'database.sqlite'}"
     if postgres_programs() is not None:
         database = fresh_postgres(request.getfixturevalue("postgres")).replace("+psycopg", "")
@@ -160,8 +178,14 @@ def test_every_command_of_the_page_does_what_it_says(walked):
     assert receipt.with_suffix(".contribution").is_file()
     assert (walked.machine("operator") / "report.html").is_file()
     assert (walked.machine("auditor") / "round-1.zip").is_file()
-    assert "Files and database belong together." in walked.said["production"]
+    assert "Files and database belong together." in walked.said["production", "check"]
     assert "fairpool is at https://pool.example.org" in walked.said["production", "start"]
+
+
+def test_the_page_s_mail_arrives(walked, box):
+    (said,) = box[0].to("me@example.org")
+    assert "the fairpool service at https://pool.example.org" in said
+    assert box[0].signed_in == [True]
 
 
 def test_north_sent_no_row(walked):

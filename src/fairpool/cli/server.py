@@ -9,6 +9,7 @@ import typer
 from fairpool.cli.options import Json, Quiet, ServerFolder
 from fairpool.cli.screen import screen
 from fairpool.cli.serving import opened
+from fairpool.errors import DataError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -99,3 +100,33 @@ def password(
         show.say(f"For {email}, once, within {hours} hours:")
         show.say_unbroken(link)
         show.give({"email": email, "link": link, "hours": hours})
+
+
+@app.command()
+def mail(
+    to: Annotated[str, typer.Option("--to", help="Who gets it.", metavar="ADDRESS")],
+    folder: ServerFolder = Path("fairpool-server"),
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Send a mail to try it out, at once, and say what is wrong where that does not work.
+
+    FAIRPOOL_SMTP is the server, such as smtps://user@mail.example.org:465; the password is in a
+    file for you alone (mode 600) that FAIRPOOL_SMTP_PASSWORD_FILE names, or in
+    FAIRPOOL_SMTP_PASSWORD; FAIRPOOL_MAIL_FROM is the address that mail is from, and
+    FAIRPOOL_ADDRESS where browsers find the service. The service and its workers need the same.
+
+    Example: `fairpool server mail --to me@example.org --folder /srv/fairpool`
+    """
+    with screen(quiet, as_json) as show:
+        with opened(folder) as (settings, _):
+            from fairpool.server.mail.trying import try_out
+
+            if settings.mail is None:
+                raise DataError(
+                    "FAIRPOOL_SMTP: no server for mail is named, so that none is sent; give"
+                    " smtps://user@mail.example.org:465"
+                )
+            try_out(settings.mail, to=to, address=settings.address)
+        show.say(f"The mail server has taken a mail to {to}. Look whether it arrives.")
+        show.give({"sent": True, "to": to})

@@ -1,5 +1,6 @@
 """`fairpool worker`: compute for a service."""
 
+import os
 import signal
 import sys
 import threading
@@ -8,6 +9,7 @@ from pathlib import Path
 from fairpool.cli.options import Cluster, Jobs, Quiet, ServerFolder
 from fairpool.cli.screen import screen
 from fairpool.cli.serving import opened
+from fairpool.errors import DataError
 
 
 def worker(
@@ -27,8 +29,14 @@ def worker(
     """
     with screen(quiet, as_json=False) as show, opened(folder) as (settings, database):
         from fairpool.server.logs import write_logs
+        from fairpool.server.settings import ADDRESS
         from fairpool.server.work.worker import run_worker
 
+        if settings.mail is not None and not os.environ.get(ADDRESS):
+            raise DataError(
+                f"{ADDRESS}: a mail says where the service is, which this worker is told by nobody;"
+                " give the address by which browsers find it, such as https://pool.example.org"
+            )
         write_logs()
         stop = threading.Event()
         for sign in (signal.SIGTERM, signal.SIGINT):

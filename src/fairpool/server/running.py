@@ -1,6 +1,7 @@
 """A service from its start to its end."""
 
 import logging
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 from fairpool.server.demo import prepared_demo
 from fairpool.server.logs import write_logs
 from fairpool.server.people.invitations import first_operator
-from fairpool.server.settings import Settings
+from fairpool.server.settings import ADDRESS, Settings
 from fairpool.server.starting import fit_address, prepared
 from fairpool.server.store.database import Database
 from fairpool.server.web.app import create_app
@@ -50,6 +51,7 @@ class Running:
             address: Where browsers find it; None: where it listens.
             is_insecure: It may listen to other machines without TLS.
         """
+        address = address or os.environ.get(ADDRESS)
         given = address or _address(host, port)
         settings = Settings.of(
             folder, address=fit_address(given, host=host, is_insecure=is_insecure)

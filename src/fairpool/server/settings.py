@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairpool.errors import DataError, shown
+from fairpool.server.mail.configured import MailServer, mail_server
 
 DEFAULT_FOLDER = Path("fairpool-server")
+DEFAULT_ADDRESS = "http://127.0.0.1:8000"
+ADDRESS = "FAIRPOOL_ADDRESS"
+"""Where browsers find the service, for who is told it by nobody: workers elsewhere."""
+
 DATABASE_FILE = "database.sqlite"
 KEY_FILE = "uploads.key"
 """Of the encryption of uploads: beside the database, never in it, mode 0600."""
@@ -21,6 +26,8 @@ _NUMBERS = {
     "FAIRPOOL_FREE_MEBIBYTES": (512, "how many mebibytes of the disk uploads leave free"),
     "FAIRPOOL_UPLOADS_PER_HOUR": (60, "how many files a party may send within an hour"),
     "FAIRPOOL_CLIENT_SECONDS": (20, "how many seconds a slow client is waited for"),
+    "FAIRPOOL_MAIL_SECONDS": (120, "how many seconds a mail waits for more to tell"),
+    "FAIRPOOL_MAILS_A_DAY": (10, "how many mails a person gets within 24 hours"),
 }
 """Of the environment: what each is by default, and what it says."""
 
@@ -50,6 +57,7 @@ class Settings:
             uses.
         client_seconds: So long a client may take for the head of a request, and for reading or
             sending what keeps others waiting.
+        mail: Where mail goes out; None: none is sent.
     """
 
     folder: Path
@@ -70,13 +78,14 @@ class Settings:
     check_seconds: float = 900.0
     check_bytes: int = 4096 * MEBIBYTE
     client_seconds: float = 20.0
+    mail: MailServer | None = None
 
     @classmethod
     def of(
         cls,
         folder: Path = DEFAULT_FOLDER,
         *,
-        address: str = "http://127.0.0.1:8000",
+        address: str | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> "Settings":
         """The settings of a folder, and of the environment.
@@ -86,11 +95,14 @@ class Settings:
         (default: one in the folder); FAIRPOOL_UPLOAD_MEBIBYTES, FAIRPOOL_PARTY_MEBIBYTES and
         FAIRPOOL_COLLABORATION_MEBIBYTES the most of one upload, of a party and of a collaboration;
         FAIRPOOL_FREE_MEBIBYTES what is left of the disk; FAIRPOOL_UPLOADS_PER_HOUR how many a party
-        sends; FAIRPOOL_CLIENT_SECONDS how long a slow client is waited for.
+        sends; FAIRPOOL_CLIENT_SECONDS how long a slow client is waited for;
+        FAIRPOOL_SMTP, FAIRPOOL_SMTP_PASSWORD_FILE (or FAIRPOOL_SMTP_PASSWORD) and
+        FAIRPOOL_MAIL_FROM how mail goes out (default: none does), FAIRPOOL_MAIL_SECONDS and
+        FAIRPOOL_MAILS_A_DAY how much of it.
 
         Args:
             folder: Where everything is kept.
-            address: Where browsers find the service.
+            address: Where browsers find the service; None: as FAIRPOOL_ADDRESS says.
             environment: Default: the process's.
         """
         environment = os.environ if environment is None else environment
@@ -101,7 +113,7 @@ class Settings:
         return cls(
             folder=folder,
             database=_with_driver(database),
-            address=address.rstrip("/"),
+            address=(address or environment.get(ADDRESS) or DEFAULT_ADDRESS).rstrip("/"),
             key_file=key_file,
             upload_bytes=numbers["FAIRPOOL_UPLOAD_MEBIBYTES"] * MEBIBYTE,
             party_bytes=numbers["FAIRPOOL_PARTY_MEBIBYTES"] * MEBIBYTE,
@@ -109,6 +121,11 @@ class Settings:
             free_bytes=numbers["FAIRPOOL_FREE_MEBIBYTES"] * MEBIBYTE,
             uploads_per_hour=numbers["FAIRPOOL_UPLOADS_PER_HOUR"],
             client_seconds=float(numbers["FAIRPOOL_CLIENT_SECONDS"]),
+            mail=mail_server(
+                environment,
+                window_seconds=float(numbers["FAIRPOOL_MAIL_SECONDS"]),
+                most_a_day=numbers["FAIRPOOL_MAILS_A_DAY"],
+            ),
         )
 
     @property

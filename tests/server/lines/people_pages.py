@@ -45,6 +45,7 @@ LINES = {
     ),
     "GET /account": line(SIGNED_IN, browser_only=True),
     "POST /account/name": line(SIGNED_IN, 303, browser_only=True, form={"name": "Another"}),
+    "POST /account/mail": line(SIGNED_IN, 303, browser_only=True, form={"mail": "digest"}),
     "POST /account/password": line(
         SIGNED_IN,
         401,

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from fairpool.canonical import digest_of, encoded
 from fairpool.server.consortia.who import Who
+from fairpool.server.mail import notices
 from fairpool.server.store.tables import Collaboration, Event, Party, Person, now
 
 NOTHING_BEFORE = "0" * 64
@@ -96,6 +97,7 @@ def record(
     event.hash = digest_of(_content(event))
     session.add(event)
     session.flush()
+    notices.follow(session, event)
     return event
 
 

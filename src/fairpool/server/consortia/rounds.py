@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from fairpool.server.consortia import events
 from fairpool.server.consortia.who import Who
+from fairpool.server.mail import notices
 from fairpool.server.refused import NotFoundError, RefusedError
 from fairpool.server.store.tables import (
     Collaboration,
@@ -185,6 +186,7 @@ def released(session: Session, taken: Taken, head: str) -> None:
     round_.state = RoundState.RELEASED.value
     session.flush()
     _tell_of(session, taken, "released", round_, head=head)
+    notices.found_in_labels(session, round_)
     open_next(session, session.get_one(Collaboration, taken.collaboration_id))
 
 

@@ -115,6 +115,37 @@ class JobState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class MailChoice(StrEnum):
+    """How often somebody wants mail: never, once a day at most, or whenever it is their turn."""
+
+    OFF = "off"
+    DIGEST = "digest"
+    AT_ONCE = "at-once"
+
+
+class About(StrEnum):
+    """What somebody is told by mail.
+
+    invited: somebody was named for an invitation; turn: something is to be done; released: a round
+    was; found: the checks of evidence found something about the party's labels.
+    """
+
+    INVITED = "invited"
+    TURN = "turn"
+    RELEASED = "released"
+    FOUND = "found"
+
+
+class MailState(StrEnum):
+    """waiting (to be sent, again perhaps), sending, sent, given-up, dropped (nothing to tell)."""
+
+    WAITING = "waiting"
+    SENDING = "sending"
+    SENT = "sent"
+    GIVEN_UP = "given-up"
+    DROPPED = "dropped"
+
+
 class Base(DeclarativeBase):
     """Of all tables."""
 
@@ -145,6 +176,7 @@ class Person(Base):
     name: Mapped[str] = mapped_column(String(100))
     password: Mapped[str] = mapped_column(String(200))
     may_create: Mapped[bool] = mapped_column(default=False)  # collaborations
+    mail: Mapped[str] = _word(MailChoice, MailChoice.AT_ONCE)
     created: Mapped[datetime] = mapped_column(default=now)
     left: Mapped[datetime | None] = mapped_column(default=None)
 
@@ -407,3 +439,42 @@ class AuditorSignature(Base):
     person_id: Mapped[str] = _to("people.id")
     document: Mapped[str] = mapped_column(Text)
     time: Mapped[datetime] = mapped_column(default=now)
+
+
+class Mail(Base):
+    """A mail to one person: leased while it is sent, and numbered as a job is.
+
+    It is written anew for each attempt, from what its notices are about: no text of it is kept.
+    """
+
+    __tablename__ = "mails"
+    id: Mapped[str] = _identity()
+    person_id: Mapped[str | None] = mapped_column(String(32), default=None, index=True)
+    email: Mapped[str | None] = mapped_column(String(254), default=None)  # of who has no account
+    state: Mapped[str] = _word(MailState, MailState.WAITING)
+    fence: Mapped[int] = mapped_column(default=0)
+    tries: Mapped[int] = mapped_column(default=0)
+    due: Mapped[datetime] = mapped_column(index=True)
+    leased_until: Mapped[datetime | None] = mapped_column(default=None)
+    problem: Mapped[str | None] = mapped_column(Text, default=None)
+    created: Mapped[datetime]
+    ended: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class Notice(Base):
+    """One thing to tell one person by mail, written in the transaction that makes it true.
+
+    Nothing refers to the person for the database to hold: otherwise whoever moves a round would
+    wait for each of its people who is signing in or leaving at the moment, and they for it.
+    """
+
+    __tablename__ = "notices"
+    id: Mapped[str] = _identity()
+    person_id: Mapped[str | None] = mapped_column(String(32), default=None)
+    email: Mapped[str | None] = mapped_column(String(254), default=None)  # of who has no account
+    collaboration_id: Mapped[str] = _to("collaborations.id")
+    about: Mapped[str] = _word(About)
+    round: Mapped[int | None] = mapped_column(default=None)  # its number
+    invitation_id: Mapped[str | None] = mapped_column(String(32), default=None)
+    mail_id: Mapped[str | None] = _to("mails.id", nullable=True)
+    created: Mapped[datetime] = mapped_column(default=now)

@@ -20,6 +20,7 @@ from fairpool.server.consortia.agreed import in_force
 from fairpool.server.consortia.erasing import erase
 from fairpool.server.consortia.found import PROBLEMS, SEEN, plain, stored
 from fairpool.server.consortia.having import data_of, is_contribution
+from fairpool.server.mail import notices
 from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import (
@@ -224,6 +225,7 @@ def _put_findings(
 
 def _follow(session: Session, taken: Taken, wanted: _Wanted, submission: Submission) -> None:
     """What follows from what was found."""
+    notices.tell_party(session, taken.collaboration_id, submission.party_id)
     has_problems = bool(submission.findings[PROBLEMS])
     is_of_now = submission.round_id == taken.round_id
     state = SubmissionState(submission.state)

@@ -26,6 +26,7 @@ __all__ = [
     "beat",
     "cancel",
     "cancelled",
+    "clock",
     "enqueue",
     "fail",
     "finish",
@@ -144,7 +145,7 @@ def take(
         job = session.scalar(_free(session, kinds).with_for_update(skip_locked=True))
         if job is None:
             return None
-        time = _time(session)
+        time = clock(session)
         job.state = JobState.RUNNING.value
         job.fence += 1
         job.tries += 1
@@ -167,7 +168,7 @@ def take(
 
 def _free(session: Session, kinds: Collection[JobKind]) -> Select[Job]:
     """The oldest job that can be taken."""
-    expired = and_(Job.state == JobState.RUNNING.value, Job.leased_until < _time(session))
+    expired = and_(Job.state == JobState.RUNNING.value, Job.leased_until < clock(session))
     return (
         select(Job)
         .where(or_(Job.state == JobState.QUEUED.value, expired))
@@ -177,7 +178,7 @@ def _free(session: Session, kinds: Collection[JobKind]) -> Select[Job]:
     )
 
 
-def _time(session: Session) -> datetime:
+def clock(session: Session) -> datetime:
     """The time, by one clock for all workers: those of several machines may disagree."""
     if session.get_bind().dialect.name == "sqlite":
         return now()
@@ -220,7 +221,7 @@ def make_final(database: Database, taken: Taken, lease_seconds: float) -> bool:
 
 
 def _lengthen(session: Session, taken: Taken, lease_seconds: float) -> None:
-    write(session, taken, leased_until=_time(session) + timedelta(seconds=lease_seconds))
+    write(session, taken, leased_until=clock(session) + timedelta(seconds=lease_seconds))
 
 
 def is_cancelled(session: Session, taken: Taken) -> bool:

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from fairpool.errors import FairpoolError
 from fairpool.server.consortia import rounds
+from fairpool.server.mail.sender import keep_sending
 from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import JobKind
@@ -98,7 +99,7 @@ def run_worker(
     cluster: str | None = None,
     jobs: int = 1,
 ) -> None:
-    """Work until it is told to stop; what parties send is looked at while rounds are computed.
+    """Work until it is told to stop; computing rounds keeps neither files nor mail waiting.
 
     Args:
         settings: Of the service.
@@ -110,8 +111,13 @@ def run_worker(
     worker = Worker(settings=settings, database=database, stop=stop, jobs=jobs, cluster=cluster)
     beside = threading.Thread(target=worker.work, args=(CHECKS,), name="checks", daemon=True)
     beside.start()
+    mail = threading.Thread(
+        target=keep_sending, args=(settings, database, stop), name="mail", daemon=True
+    )
+    mail.start()
     worker.work(ROUNDS)
     beside.join()
+    mail.join()
 
 
 def _name() -> str:

@@ -7,10 +7,16 @@ from fastapi.responses import HTMLResponse, Response
 
 from fairpool.errors import FairpoolError
 from fairpool.server.consortia import members
+from fairpool.server.mail.choice import choose
 from fairpool.server.people import accounts, sessions, tokens
 from fairpool.server.refused import RefusedError
 from fairpool.server.store.database import Database
-from fairpool.server.web.pages.account_views import FreshToken, SessionLine, TokenLine
+from fairpool.server.web.pages.account_views import (
+    FreshToken,
+    SessionLine,
+    TokenLine,
+    mail_choices,
+)
 from fairpool.server.web.pages.frame import Refusal, page, see_other
 from fairpool.server.web.routing import page_router
 from fairpool.server.web.signed_in import (
@@ -51,6 +57,22 @@ def change_name(
     except FairpoolError as error:
         return _page(request, browser, database, refusal=Refusal.of(error))
     return see_other(HERE, "name")
+
+
+@router.post(HERE + "/mail")
+def change_mail(
+    request: Request,
+    browser: CurrentBrowser,
+    database: CurrentDatabase,
+    mail: Annotated[str, Form(max_length=100)],
+) -> Response:
+    """Have mail when it is one's turn, once a day at most, or never."""
+    try:
+        with database.transaction() as session:
+            choose(session, browser.person, mail)
+    except FairpoolError as error:
+        return _page(request, browser, database, refusal=Refusal.of(error))
+    return see_other(HERE, "saved")
 
 
 @router.post(HERE + "/password")
@@ -148,6 +170,8 @@ def _page(
         signed_in=browser,
         refusal=refusal,
         fresh=fresh,
+        mail=mail_choices(browser.person.mail),
+        sends_mail=request.app.state.settings.mail is not None,
         days=TOKEN_DAYS,
         tokens=[
             TokenLine(

@@ -3,7 +3,36 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from fairpool.server.store.tables import MailChoice
 from fairpool.server.web.pages.views import initials_of
+
+MAIL = {
+    MailChoice.AT_ONCE: "Whenever it is my turn",
+    MailChoice.DIGEST: "Once a day at most",
+    MailChoice.OFF: "Never",
+}
+"""How often somebody can want mail."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MailLine:
+    """One of the ways in which somebody can want mail."""
+
+    value: str
+    text: str
+    is_chosen: bool
+
+
+def mail_choices(chosen: str) -> list[MailLine]:
+    """All of them.
+
+    Args:
+        chosen: The one that holds.
+    """
+    return [
+        MailLine(value=choice.value, text=text, is_chosen=choice.value == chosen)
+        for choice, text in MAIL.items()
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from fairpool.errors import FairpoolError
 from fairpool.server.consortia import members, replacing
 from fairpool.server.consortia.who import Who
+from fairpool.server.mail.choice import not_arriving
 from fairpool.server.people import invitations
 from fairpool.server.store.tables import Event, Invitation, Party, Role
 from fairpool.server.web.pages.event_words import lines_of
@@ -119,6 +120,7 @@ def _page(
         parties = _parties(session, who)
         groups = _groups(here, session, who, parties)
         links = invitations.open_ones(session, who) if who.role in INVITING else []
+        lost = not_arriving(session, [one.email for one in links if one.email])
         return here.page(
             "people",
             who,
@@ -135,10 +137,12 @@ def _page(
                     email=one.email,
                     expires=one.expires,
                     revoke=f"{here.address}/people/invitations/{one.id}/revoke",
+                    mail_problem=lost.get(one.email or "", ""),
                 )
                 for one in links
             ],
             email=email,
+            sends_mail=here.settings.mail is not None,
         )
 
 
@@ -152,7 +156,9 @@ def _groups(here: Here, session: Session, who: Who, parties: list[Party]) -> lis
     if who.party is not None:
         titles = [who.party.name, "Operators", "Auditors"]
     lines: dict[str, list[MemberLine]] = {title: [] for title in titles}
-    for member in members.seen_by(session, who):
+    seen = members.seen_by(session, who)
+    lost = not_arriving(session, [one.email for one in seen]) if who.is_operator else {}
+    for member in seen:
         title = member.party or ("Operators" if member.role is Role.OPERATOR else "Auditors")
         line = MemberLine(
             name=member.name,
@@ -160,6 +166,7 @@ def _groups(here: Here, session: Session, who: Who, parties: list[Party]) -> lis
             since=member.since,
             is_self=member.is_self,
             remove=f"{here.address}/people/{member.id}/remove",
+            mail_problem=lost.get(member.email, ""),
         )
         lines.setdefault(title, []).append(line)
     return [PeopleGroup(title=title, members=tuple(found)) for title, found in lines.items()]

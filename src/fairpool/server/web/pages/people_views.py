@@ -15,6 +15,7 @@ class MemberLine:
     since: datetime
     is_self: bool
     remove: str
+    mail_problem: str = ""
 
     @property
     def initials(self) -> str:
@@ -47,6 +48,7 @@ class InvitationLine:
     email: str | None
     expires: datetime
     revoke: str
+    mail_problem: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
