@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fairpool.errors import DataError, shown
@@ -23,6 +23,10 @@ _NUMBERS = {
     "FAIRPOOL_CLIENT_SECONDS": (20, "how many seconds a slow client is waited for"),
 }
 """Of the environment: what each is by default, and what it says."""
+
+
+SHORTEST_METRICS_TOKEN = 20
+"""Letters of it: nobody guesses one that was drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +54,7 @@ class Settings:
             uses.
         client_seconds: So long a client may take for the head of a request, and for reading or
             sending what keeps others waiting.
+        metrics_token: Whoever shows it sees the metrics; None: whoever asks from this machine.
     """
 
     folder: Path
@@ -70,6 +75,7 @@ class Settings:
     check_seconds: float = 900.0
     check_bytes: int = 4096 * MEBIBYTE
     client_seconds: float = 20.0
+    metrics_token: str | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -86,7 +92,9 @@ class Settings:
         (default: one in the folder); FAIRPOOL_UPLOAD_MEBIBYTES, FAIRPOOL_PARTY_MEBIBYTES and
         FAIRPOOL_COLLABORATION_MEBIBYTES the most of one upload, of a party and of a collaboration;
         FAIRPOOL_FREE_MEBIBYTES what is left of the disk; FAIRPOOL_UPLOADS_PER_HOUR how many a party
-        sends; FAIRPOOL_CLIENT_SECONDS how long a slow client is waited for.
+        sends; FAIRPOOL_CLIENT_SECONDS how long a slow client is waited for;
+        FAIRPOOL_METRICS_TOKEN what whoever wants the metrics shows (default: who is on this machine
+        sees them).
 
         Args:
             folder: Where everything is kept.
@@ -109,6 +117,7 @@ class Settings:
             free_bytes=numbers["FAIRPOOL_FREE_MEBIBYTES"] * MEBIBYTE,
             uploads_per_hour=numbers["FAIRPOOL_UPLOADS_PER_HOUR"],
             client_seconds=float(numbers["FAIRPOOL_CLIENT_SECONDS"]),
+            metrics_token=_metrics_token(environment),
         )
 
     @property
@@ -139,6 +148,18 @@ def _number(environment: Mapping[str, str], name: str, words: tuple[int, str]) -
     if not text.isdecimal() or int(text) < 1:
         raise DataError(f"{name}: {shown(text)} is no whole number from 1 on; give {what}")
     return int(text)
+
+
+def _metrics_token(environment: Mapping[str, str]) -> str | None:
+    token = environment.get("FAIRPOOL_METRICS_TOKEN") or None
+    if token is not None and not (
+        len(token) >= SHORTEST_METRICS_TOKEN and token.isascii() and token.isprintable()
+    ):
+        raise DataError(
+            f"FAIRPOOL_METRICS_TOKEN: has {len(token)} letters, or others than ASCII has; give at"
+            f" least {SHORTEST_METRICS_TOKEN} that were drawn: openssl rand -hex 20"
+        )
+    return token
 
 
 def _with_driver(database: str) -> str:

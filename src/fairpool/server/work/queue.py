@@ -34,6 +34,7 @@ __all__ = [
     "put_back",
     "take",
     "tell",
+    "time_of",
 ]
 
 MOST_TRIES = 3
@@ -144,7 +145,7 @@ def take(
         job = session.scalar(_free(session, kinds).with_for_update(skip_locked=True))
         if job is None:
             return None
-        time = _time(session)
+        time = time_of(session)
         job.state = JobState.RUNNING.value
         job.fence += 1
         job.tries += 1
@@ -167,7 +168,7 @@ def take(
 
 def _free(session: Session, kinds: Collection[JobKind]) -> Select[Job]:
     """The oldest job that can be taken."""
-    expired = and_(Job.state == JobState.RUNNING.value, Job.leased_until < _time(session))
+    expired = and_(Job.state == JobState.RUNNING.value, Job.leased_until < time_of(session))
     return (
         select(Job)
         .where(or_(Job.state == JobState.QUEUED.value, expired))
@@ -177,8 +178,12 @@ def _free(session: Session, kinds: Collection[JobKind]) -> Select[Job]:
     )
 
 
-def _time(session: Session) -> datetime:
-    """The time, by one clock for all workers: those of several machines may disagree."""
+def time_of(session: Session) -> datetime:
+    """The time, by one clock for all workers: those of several machines may disagree.
+
+    Args:
+        session: Open.
+    """
     if session.get_bind().dialect.name == "sqlite":
         return now()
     return session.scalars(select(func.clock_timestamp(type_=Moment()))).one()
@@ -220,7 +225,7 @@ def make_final(database: Database, taken: Taken, lease_seconds: float) -> bool:
 
 
 def _lengthen(session: Session, taken: Taken, lease_seconds: float) -> None:
-    write(session, taken, leased_until=_time(session) + timedelta(seconds=lease_seconds))
+    write(session, taken, leased_until=time_of(session) + timedelta(seconds=lease_seconds))
 
 
 def is_cancelled(session: Session, taken: Taken) -> bool:

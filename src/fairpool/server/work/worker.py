@@ -23,6 +23,7 @@ from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import JobKind
 from fairpool.server.work import queue
+from fairpool.server.work.alive import seen
 from fairpool.server.work.checking import give_up
 from fairpool.server.work.keeping import is_gone
 from fairpool.server.work.progress import CancelledError, Hold, StoppingError
@@ -110,8 +111,9 @@ def run_worker(
     worker = Worker(settings=settings, database=database, stop=stop, jobs=jobs, cluster=cluster)
     beside = threading.Thread(target=worker.work, args=(CHECKS,), name="checks", daemon=True)
     beside.start()
-    worker.work(ROUNDS)
-    beside.join()
+    with seen(settings, database, worker.name):
+        worker.work(ROUNDS)
+        beside.join()
 
 
 def _name() -> str:
