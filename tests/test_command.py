@@ -64,6 +64,8 @@ COMMANDS = {
     "serve, refused": ["serve", "--address", "nowhere"],
     "worker, refused": ["worker", "--folder", "nowhere"],
     "server check, refused": ["server", "check", "--folder", "nowhere"],
+    "server backup, refused": ["server", "backup", "--folder", "nowhere", "--out", "x"],
+    "server restore, refused": ["server", "restore", "nowhere", "--folder", "new"],
 }
 SELDOM = {name for name in COMMANDS if name.endswith((", refused", ", none"))} - {
     "check, refused",

@@ -84,14 +84,24 @@ class Database:
 
     def migrate(self) -> None:
         """Bring the tables up to date; nothing is done where they are."""
+        with self._answering(), self.engine.connect() as connection:
+            if not self.is_sqlite:
+                # Two services that start at once do not migrate at once. The lock ends with the
+                # transaction: the connection goes on, and nobody would give it back.
+                connection.execute(text("SELECT pg_advisory_xact_lock(7216021)"))
+            upgrade(connection)
+            connection.commit()
+
+    def refuse_unreachable(self) -> None:
+        """Refuse a database that does not answer."""
+        with self._answering(), self.engine.connect():
+            pass
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Say what to look at where the database does not answer."""
         try:
-            with self.engine.connect() as connection:
-                if not self.is_sqlite:
-                    # Two services that start at once do not migrate at once. The lock ends with the
-                    # transaction: the connection goes on, and nobody would give it back.
-                    connection.execute(text("SELECT pg_advisory_xact_lock(7216021)"))
-                upgrade(connection)
-                connection.commit()
+            yield
         except OperationalError as error:
             raise DataError(
                 f"the database {self.engine.url.render_as_string(hide_password=True)} cannot be"
