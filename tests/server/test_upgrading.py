@@ -1,4 +1,4 @@
-"""An upgrade while a job runs: a worker of the version before holds it, and a new service begins."""
+"""An upgrade while a job runs: a worker of the version before holds it, a new service begins."""
 
 import threading
 import time

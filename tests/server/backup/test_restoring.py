@@ -16,6 +16,8 @@ import pytest
 from fairpool.consortium.rounds.inspecting import verify_folder
 from fairpool.consortium.rounds.releasing import one_at_a_time
 from fairpool.errors import DataError
+from fairpool.ledger.lock import HeldError
+from fairpool.server.backup.moment import upkeep
 from fairpool.server.backup.restoring import restore
 from fairpool.server.backup.rows import lines_of
 from fairpool.server.backup.taking import back_up
@@ -248,6 +250,24 @@ def test_a_backup_that_is_killed_leaves_nothing_half(previewed, tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["b.backup"]
 
 
+def test_two_backups_are_not_taken_at_once(previewed, tmp_path: Path) -> None:
+    made, _ = previewed
+    with (
+        upkeep(made.agreed.settings),
+        pytest.raises(HeldError, match="another run is at work"),
+    ):
+        back_up(made.agreed.settings, made.database, tmp_path / "c")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_without_tables_there_is_nothing_to_back_up(tmp_path: Path) -> None:
+    (tmp_path / "server").mkdir(mode=0o700)
+    done = fairpool("server", "backup", "--folder", tmp_path / "server", "--out", tmp_path / "x")
+    assert (done.returncode, "has no tables yet" in done.stderr) == (2, True)
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "x").exists()
+
+
 def test_a_backup_waits_for_a_round_and_says_so(previewed, tmp_path: Path) -> None:
     made, _ = previewed
     with (
@@ -259,7 +279,13 @@ def test_a_backup_waits_for_a_round_and_says_so(previewed, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "moment", ["_write 1", "_write 9", "write_lines before", "write_lines after"]
+    "moment",
+    [
+        pytest.param("_write 1", marks=pytest.mark.soak),
+        "_write 9",
+        pytest.param("write_lines before", marks=pytest.mark.soak),
+        "write_lines after",
+    ],
 )
 def test_a_restore_that_is_killed_starts_no_service_and_begins_anew(
     previewed, moment: str, tmp_path: Path

@@ -8,6 +8,7 @@ one that is withdrawn afterwards is still there. Requests are answered all the w
 import os
 import secrets
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -31,6 +32,9 @@ from fairpool.server.work.project import (
     folder_of,
     left_half_written,
 )
+
+if sys.platform != "win32":
+    import resource
 
 UPKEEP = ".upkeep"
 """The lock of whoever copies or changes all uploads: one at a time."""
@@ -63,7 +67,7 @@ class Kept:
 
 @contextmanager
 def one_moment(settings: Settings, database: Database, *, patience: float) -> Iterator[Kept]:
-    """Everything as it is at one moment, for as long as this lasts.
+    """Everything as it is at one moment, for as long as this lasts; `upkeep` must be held.
 
     Args:
         settings: Of a service.
@@ -72,7 +76,8 @@ def one_moment(settings: Settings, database: Database, *, patience: float) -> It
     """
     end = time.monotonic() + patience
     with ExitStack() as stack:
-        stack.enter_context(upkeep(settings))
+        _refuse_unknown(database)
+        _allow_many_locks()
         staging = settings.work / f"{STAGING}{secrets.token_hex(8)}"
         make_private_folder(staging)
         stack.callback(shutil.rmtree, staging, ignore_errors=True)
@@ -96,6 +101,26 @@ def upkeep(settings: Settings) -> Iterator[None]:
     """While it lasts, nobody else copies or changes all uploads of a service."""
     with exclusive(settings.folder / UPKEEP):
         yield
+
+
+def _refuse_unknown(database: Database) -> None:
+    """Refuse a database without tables, and one whose tables this program does not know."""
+    with database.reading() as session:
+        revision = revision_of(session.connection())
+    if revision is None:
+        raise DataError(
+            "the database has no tables yet, so that there is nothing to back up; look at --folder"
+            " and FAIRPOOL_DATABASE"
+        )
+    refuse_newer(revision, "the database")
+
+
+def _allow_many_locks() -> None:
+    """Every collaboration's lock is an open file, and there may be thousands."""
+    if sys.platform != "win32":
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with suppress(ValueError, OSError):  # a system may allow less than it says
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _collaborations(database: Database) -> set[str]:
@@ -132,9 +157,7 @@ def _looked_at(
     uploads = {}
     with _one_sight(database) as connection:
         revision = revision_of(connection)
-        refuse_newer(revision, "the database")
-        if revision is None:
-            raise DataError("the database has no tables yet; there is nothing to back up")
+        assert revision is not None
         known = {*connection.scalars(text("SELECT id FROM collaborations"))}
         if not known <= held.keys():
             return None

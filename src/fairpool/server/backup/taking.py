@@ -19,7 +19,7 @@ from fairpool.server.backup.archive import (
     opened_archive,
     pieces_of,
 )
-from fairpool.server.backup.moment import Kept, files_of, one_moment
+from fairpool.server.backup.moment import Kept, files_of, one_moment, upkeep
 from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import now
@@ -68,16 +68,29 @@ def back_up(
         raise DataError(f"{path}: is there already, and no backup is written over; give a new name")
     if not path.parent.is_dir():
         raise DataError(f"{path.parent}: there is no such folder; make it, or give another --out")
-    _remove_left(path)
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
     key = upload_key(settings)
+    with upkeep(settings):
+        _remove_left(path)
+        kept = _write(settings, database, path, key if with_key else None, patience)
+    return Taken(
+        path=path,
+        collaborations=len(kept.folders),
+        uploads=len(kept.uploads),
+        bytes=path.stat().st_size,
+    )
+
+
+def _write(
+    settings: Settings, database: Database, path: Path, key: bytes | None, patience: float
+) -> Kept:
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
     try:
         with create(temporary) as file:
             with (
                 zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive,
                 one_moment(settings, database, patience=patience) as kept,
             ):
-                _fill(Writer(archive=archive, files={}), kept, settings, key if with_key else None)
+                _fill(Writer(archive=archive, files={}), kept, settings, key)
             file.flush()
             os.fsync(file.fileno())
         with opened_archive(temporary) as reader:
@@ -91,12 +104,7 @@ def back_up(
         ) from None
     finally:
         temporary.unlink(missing_ok=True)
-    return Taken(
-        path=path,
-        collaborations=len(kept.folders),
-        uploads=len(kept.uploads),
-        bytes=path.stat().st_size,
-    )
+    return kept
 
 
 def key_mark(key: bytes) -> str:
