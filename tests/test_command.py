@@ -66,6 +66,8 @@ COMMANDS = {
     "server check, refused": ["server", "check", "--folder", "nowhere"],
     "server password, refused": ["server", "password", "--email", "a@b.org", "--folder", "nowhere"],
     "server mail, refused": ["server", "mail", "--to", "a@b.org", "--folder", "nowhere"],
+    "server backup, refused": ["server", "backup", "--folder", "nowhere", "--out", "x"],
+    "server restore, refused": ["server", "restore", "nowhere", "--folder", "new"],
 }
 SELDOM = {name for name in COMMANDS if name.endswith((", refused", ", none"))} - {
     "check, refused",

@@ -628,8 +628,8 @@ BAD = {
     "title": (
         "The farm,,,\n" + GOOD.decode(),
         "",
-        'fir.csv: no columns "rain", "sown", "y", "soil"; it has The farm, "", "", "" (is that a title?'
-        " say which line names the columns, such as header = 3 in its reading)",
+        'fir.csv: no columns "rain", "sown", "y", "soil"; it has The farm, "", "", "" (is that a'
+        " title? say which line names the columns, such as header = 3 in its reading)",
     ),
     "below a title": (
         "The farm\n\n" + replaced("541.5", "much"),

@@ -5,6 +5,7 @@ The requests are made of that document: such as it describes, and such as it doe
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 import schemathesis
@@ -22,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
 
 from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
+from fairpool.server.store.tables import WorkerSeen, now
 from fairpool.server.web.app import create_app
 from tests.server.world import NOBODY, SIGNED_IN, World, new_world
 
@@ -44,6 +46,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Fa
     of_folder = replace(Settings.of(folder, environment={}), address=ADDRESS)
     database = Database(of_folder.database)
     database.migrate()
+    with database.transaction() as session:
+        # Without a worker, /readyz answers that the service is not ready, which is no fault of it.
+        session.add(WorkerSeen(name="w", seen=now() + timedelta(days=1)))
     yield new_world(of_folder, database), create_app(of_folder, database)
     database.close()
 

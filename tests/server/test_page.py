@@ -150,9 +150,11 @@ def walked(tmp_path_factory, request, box):
     folder = tmp_path_factory.mktemp("page")
     walk = Machines(folder)
     (folder / "etc").mkdir()
+    (folder / "backups").mkdir()
     walk.replaced = {
         "/srv/fairpool": str(folder / "srv"),
         "/etc/fairpool": str(folder / "etc"),
+        "/mnt/backups": str(folder / "backups"),
         "--workers 0": f"--workers 0 --port {free_port()}",
         "mail.example.org:465": f"localhost:{box[0].port}",
     }
@@ -178,7 +180,8 @@ def test_every_command_of_the_page_does_what_it_says(walked):
     assert receipt.with_suffix(".contribution").is_file()
     assert (walked.machine("operator") / "report.html").is_file()
     assert (walked.machine("auditor") / "round-1.zip").is_file()
-    assert "Files and database belong together." in walked.said["production", "check"]
+    assert "The key of uploads is not in it" in walked.said["production"]
+    assert "Files and database belong together." in walked.said["another"]
     assert "fairpool is at https://pool.example.org" in walked.said["production", "start"]
 
 

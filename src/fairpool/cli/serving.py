@@ -33,15 +33,37 @@ def opened(folder: Path) -> Iterator[tuple["Settings", "Database"]]:
         folder: Where it keeps everything.
     """
     with extra_needed():
-        from fairpool.server.settings import Settings
         from fairpool.server.starting import prepared
+    with _closed(prepared(_settings_of(folder))) as database:
+        yield _settings_of(folder), database
+
+
+@contextmanager
+def opened_as_it_is(folder: Path) -> Iterator[tuple["Settings", "Database"]]:
+    """The same, without bringing the tables up to date: whoever runs may be an older program.
+
+    Args:
+        folder: Where it keeps everything.
+    """
+    with extra_needed():
+        from fairpool.server.starting import there
+    with _closed(there(_settings_of(folder))) as database:
+        yield _settings_of(folder), database
+
+
+@contextmanager
+def _closed(database: "Database") -> Iterator["Database"]:
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def _settings_of(folder: Path) -> "Settings":
+    with extra_needed():
+        from fairpool.server.settings import Settings
     if not folder.is_dir():
         raise DataError(
             f"{folder}: there is no service; give its --folder, or start one: fairpool serve"
         )
-    settings = Settings.of(folder)
-    database = prepared(settings)
-    try:
-        yield settings, database
-    finally:
-        database.close()
+    return Settings.of(folder)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from fairpool.consortium.rounds.releasing import one_at_a_time
 from fairpool.ledger.lock import HeldError
+from fairpool.server.backup.moment import STAGING
 from fairpool.server.finding import Finding
 from fairpool.server.settings import Settings
 from fairpool.server.store.tables import Collaboration, Job, JobKind, JobState, Round, RoundState
@@ -49,7 +50,9 @@ def leftovers(session: Session, settings: Settings) -> Iterator[Finding]:
     running = select(Job.id, Job.fence).where(Job.state == JobState.RUNNING.value)
     at_work = {f"{name}-{fence}" for name, fence in session.execute(running)}
     for path in _in(settings.work):
-        if path.name not in at_work:
+        if path.name.startswith(STAGING):
+            yield _left(path, "what a backup has linked that was killed, or is being taken")
+        elif path.name not in at_work:
             yield _left(path, "what a job had in the clear that was killed")
     for collaboration_id in session.scalars(select(Collaboration.id)).all():
         yield from _of_collaboration(session, settings, collaboration_id)

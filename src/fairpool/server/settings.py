@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fairpool.errors import DataError, shown
@@ -32,6 +32,10 @@ _NUMBERS = {
 """Of the environment: what each is by default, and what it says."""
 
 
+SHORTEST_METRICS_TOKEN = 20
+"""Letters of it: nobody guesses one that was drawn."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """What an installation decides; nothing of it is in the database.
@@ -58,6 +62,7 @@ class Settings:
         client_seconds: So long a client may take for the head of a request, and for reading or
             sending what keeps others waiting.
         mail: Where mail goes out; None: none is sent.
+        metrics_token: Whoever shows it sees the metrics; None: whoever asks from this machine.
     """
 
     folder: Path
@@ -79,6 +84,7 @@ class Settings:
     check_bytes: int = 4096 * MEBIBYTE
     client_seconds: float = 20.0
     mail: MailServer | None = None
+    metrics_token: str | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -98,7 +104,9 @@ class Settings:
         sends; FAIRPOOL_CLIENT_SECONDS how long a slow client is waited for;
         FAIRPOOL_SMTP, FAIRPOOL_SMTP_PASSWORD_FILE (or FAIRPOOL_SMTP_PASSWORD) and
         FAIRPOOL_MAIL_FROM how mail goes out (default: none does), FAIRPOOL_MAIL_SECONDS and
-        FAIRPOOL_MAILS_A_DAY how much of it.
+        FAIRPOOL_MAILS_A_DAY how much of it;
+        FAIRPOOL_METRICS_TOKEN what whoever wants the metrics shows (default: who is on this machine
+        sees them).
 
         Args:
             folder: Where everything is kept.
@@ -126,6 +134,7 @@ class Settings:
                 window_seconds=float(numbers["FAIRPOOL_MAIL_SECONDS"]),
                 most_a_day=numbers["FAIRPOOL_MAILS_A_DAY"],
             ),
+            metrics_token=_metrics_token(environment),
         )
 
     @property
@@ -156,6 +165,18 @@ def _number(environment: Mapping[str, str], name: str, words: tuple[int, str]) -
     if not text.isdecimal() or int(text) < 1:
         raise DataError(f"{name}: {shown(text)} is no whole number from 1 on; give {what}")
     return int(text)
+
+
+def _metrics_token(environment: Mapping[str, str]) -> str | None:
+    token = environment.get("FAIRPOOL_METRICS_TOKEN") or None
+    if token is not None and not (
+        len(token) >= SHORTEST_METRICS_TOKEN and token.isascii() and token.isprintable()
+    ):
+        raise DataError(
+            f"FAIRPOOL_METRICS_TOKEN: has {len(token)} letters, or others than ASCII has; give at"
+            f" least {SHORTEST_METRICS_TOKEN} that were drawn: openssl rand -hex 20"
+        )
+    return token
 
 
 def _with_driver(database: str) -> str:

@@ -11,6 +11,9 @@ from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
 from fairpool.server.work.upload_key import upload_key
 
+RESTORING = ".restoring"
+"""Lies in a folder for as long as a backup is being restored there."""
+
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """Names of this machine, for itself alone."""
 
@@ -21,6 +24,18 @@ def prepared(settings: Settings) -> Database:
     Args:
         settings: Where they are.
     """
+    database = there(settings)
+    database.migrate()
+    return database
+
+
+def there(settings: Settings) -> Database:
+    """The same, with the tables as they are.
+
+    Args:
+        settings: Where they are.
+    """
+    _refuse_half_restored(settings)
     for folder in (settings.folder, settings.collaborations, settings.uploads, settings.work):
         make_private_folder(folder)
     _refuse_open(settings)
@@ -29,8 +44,16 @@ def prepared(settings: Settings) -> Database:
     if database.is_sqlite and database.engine.url.database:
         # SQLite would make it, and the files beside it, as readable as any other.
         Path(database.engine.url.database).touch(mode=0o600)
-    database.migrate()
+    database.refuse_unreachable()
     return database
+
+
+def _refuse_half_restored(settings: Settings) -> None:
+    if (settings.folder / RESTORING).exists():
+        raise DataError(
+            f"{settings.folder}: a backup is being restored there, or that was cut off; restore it"
+            f" anew: fairpool server restore FILE --folder {settings.folder}"
+        )
 
 
 def _refuse_open(settings: Settings) -> None:

@@ -7,6 +7,7 @@ from tests.server.lines import (
     people_pages,
     round_pages,
     rounds_api,
+    watching,
 )
 
 LINES = {
@@ -16,4 +17,5 @@ LINES = {
     **people_pages.LINES,
     **round_pages.LINES,
     **rounds_api.LINES,
+    **watching.LINES,
 }

@@ -7,8 +7,10 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, event, text
-from sqlalchemy.engine import Engine, make_url
+from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.orm import Session
 
@@ -82,17 +84,24 @@ class Database:
 
     def migrate(self) -> None:
         """Bring the tables up to date; nothing is done where they are."""
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS))
+        with self._answering(), self.engine.connect() as connection:
+            if not self.is_sqlite:
+                # Two services that start at once do not migrate at once. The lock ends with the
+                # transaction: the connection goes on, and nobody would give it back.
+                connection.execute(text("SELECT pg_advisory_xact_lock(7216021)"))
+            upgrade(connection)
+            connection.commit()
+
+    def refuse_unreachable(self) -> None:
+        """Refuse a database that does not answer."""
+        with self._answering(), self.engine.connect():
+            pass
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Say what to look at where the database does not answer."""
         try:
-            with self.engine.connect() as connection:
-                if not self.is_sqlite:
-                    # Two services that start at once do not migrate at once. The lock ends with the
-                    # transaction: the connection goes on, and nobody would give it back.
-                    connection.execute(text("SELECT pg_advisory_xact_lock(7216021)"))
-                config.attributes["connection"] = connection
-                command.upgrade(config, "head")
-                connection.commit()
+            yield
         except OperationalError as error:
             raise DataError(
                 f"the database {self.engine.url.render_as_string(hide_password=True)} cannot be"
@@ -100,9 +109,65 @@ class Database:
                 " whether it runs"
             ) from None
 
+    def is_current(self) -> bool:
+        """Whether the tables are those of this program."""
+        with self.reading() as session:
+            return revision_of(session.connection()) == newest_revision()
+
     def close(self) -> None:
         """Give all connections back."""
         self.engine.dispose()
+
+
+def revision_of(connection: Connection) -> str | None:
+    """Up to which migration a database was brought; None: it has no tables.
+
+    Args:
+        connection: Open.
+    """
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def newest_revision() -> str:
+    """The last migration that this program knows."""
+    newest = ScriptDirectory.from_config(_config()).get_current_head()
+    assert newest is not None
+    return newest
+
+
+def refuse_newer(revision: str | None, what: str) -> None:
+    """Refuse what a newer program has made: nobody knows what it means.
+
+    Args:
+        revision: Up to which migration it is.
+        what: What it is: "the database".
+    """
+    known = {one.revision for one in ScriptDirectory.from_config(_config()).walk_revisions()}
+    if revision is not None and revision not in known:
+        raise DataError(
+            f"{what} was made by a newer fairpool: it is at {shown(revision)}, and this program"
+            f" knows migrations up to {newest_revision()!r}; install the newer version again, or"
+            " restore a backup that was taken before"
+        )
+
+
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Bring tables up to a migration, in the transaction that is open.
+
+    Args:
+        connection: Open.
+        revision: Up to which.
+    """
+    refuse_newer(revision_of(connection), "the database")
+    config = _config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    return config
 
 
 def _make_sqlite_strict(engine: Engine) -> None:

@@ -400,6 +400,14 @@ class Job(Base):
     ended: Mapped[datetime | None] = mapped_column(default=None)
 
 
+class WorkerSeen(Base):
+    """A worker that lives: when it was last seen, by the clock that leases go by."""
+
+    __tablename__ = "workers"
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    seen: Mapped[datetime]
+
+
 class Release(Base):
     """A round was released; the database has it once at most."""
 

@@ -9,10 +9,11 @@ from fastapi import FastAPI
 from fairpool.__about__ import __version__
 from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
-from fairpool.server.web import api, errors, pages
+from fairpool.server.web import api, errors, pages, watching
 from fairpool.server.web.bodies import BodyLimits
 from fairpool.server.web.coming import Uploads
 from fairpool.server.web.journal import Journal
+from fairpool.server.web.measures import Measures
 from fairpool.server.web.routing import API
 from fairpool.server.web.security import Guard
 from fairpool.server.web.static_files import KeptFiles
@@ -49,11 +50,12 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
     app.state.demo = None  # or where one can be somebody else
     app.state.uploads = Uploads(settings.uploads_at_once)
     errors.add_handlers(app)
-    for router in (*api.routers(), *pages.routers()):
+    app.state.measures = Measures(database)
+    for router in (*api.routers(), *pages.routers(), watching.router):
         app.include_router(router)
     app.mount("/static", KeptFiles(), name="static")
     # The last one stands first.
     app.add_middleware(BodyLimits, settings=settings)
     app.add_middleware(Guard, settings=settings)
-    app.add_middleware(Journal)
+    app.add_middleware(Journal, measures=app.state.measures)
     return app

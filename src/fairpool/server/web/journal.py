@@ -1,9 +1,11 @@
-"""A line in the log for every request, by the pattern of its address."""
+"""A line in the log for every request, and its numbers, by the pattern of its address."""
 
 import time
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fairpool.server.web.measures import Measures
 
 log = structlog.get_logger("fairpool.server")
 
@@ -13,10 +15,12 @@ class Journal:
 
     Args:
         app: What is written about.
+        measures: What counts.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, measures: Measures) -> None:
         self.app = app
+        self.measures = measures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and write down how it ended."""
@@ -24,7 +28,14 @@ class Journal:
             await self.app(scope, receive, send)
             return
         status = 0
+        received = 0
         began = time.monotonic()
+
+        async def counting() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            return message
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -33,10 +44,18 @@ class Journal:
             await send(message)
 
         try:
-            await self.app(scope, receive, noting)
+            await self.app(scope, counting, noting)
         finally:
             pattern = getattr(scope.get("route"), "path", "none")
-            taken = round(1000 * (time.monotonic() - began))
+            seconds = time.monotonic() - began
+            taken = round(1000 * seconds)
             log.info(
                 "request", method=scope["method"], path=pattern, status=status, milliseconds=taken
+            )
+            self.measures.count(
+                method=scope["method"],
+                route=pattern,
+                status=status,
+                seconds=seconds,
+                received=received,
             )

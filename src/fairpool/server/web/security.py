@@ -31,6 +31,9 @@ DOCUMENT_POLICY = (
 )
 """A report or a letter: it moves and talks to nobody, as a site of its own without any cookie."""
 
+WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})
+"""What is asked for behind a proxy, too, where the service is at 127.0.0.1: nobody's things."""
+
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 """They change nothing."""
 
@@ -114,7 +117,7 @@ class Guard:
             # A proxy may see the end of the body elsewhere, and somebody else's request after it.
             return 400, TEXTS[400]
         host = headers.get("host", "").lower()
-        if host not in self.hosts:
+        if host not in self.hosts and not _is_watched(scope["path"], host):
             # Another name for this machine: a page of that name could read what is shown here.
             return 421, f"this service is at {self.settings.address}; go there"
         if scope["method"] in SAFE_METHODS or "authorization" in headers:
@@ -143,6 +146,12 @@ def _hosts(address: str) -> frozenset[str]:
         return frozenset({netloc})
     port = "" if parts.port is None else f":{parts.port}"
     return frozenset({netloc, f"localhost{port}", f"127.0.0.1{port}", f"[::1]{port}"})
+
+
+def _is_watched(path: str, host: str) -> bool:
+    """Whether somebody on this machine watches the service, by the machine's name for itself."""
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+    return path in WATCHED and name.strip("[]") in LOOPBACK
 
 
 def own_path(wanted: str | None) -> str:

@@ -179,7 +179,11 @@ def _free(session: Session, kinds: Collection[JobKind]) -> Select[Job]:
 
 
 def clock(session: Session) -> datetime:
-    """The time, by one clock for all workers: those of several machines may disagree."""
+    """The time, by one clock for all workers: those of several machines may disagree.
+
+    Args:
+        session: Open.
+    """
     if session.get_bind().dialect.name == "sqlite":
         return now()
     return session.scalars(select(func.clock_timestamp(type_=Moment()))).one()

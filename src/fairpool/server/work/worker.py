@@ -24,6 +24,7 @@ from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
 from fairpool.server.store.tables import JobKind
 from fairpool.server.work import queue
+from fairpool.server.work.alive import seen
 from fairpool.server.work.checking import give_up
 from fairpool.server.work.keeping import is_gone
 from fairpool.server.work.progress import CancelledError, Hold, StoppingError
@@ -115,9 +116,10 @@ def run_worker(
         target=keep_sending, args=(settings, database, stop), name="mail", daemon=True
     )
     mail.start()
-    worker.work(ROUNDS)
-    beside.join()
-    mail.join()
+    with seen(settings, database, worker.name):
+        worker.work(ROUNDS)
+        beside.join()
+        mail.join()
 
 
 def _name() -> str:

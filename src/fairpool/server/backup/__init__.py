@@ -1,0 +1,1 @@
+"""A service as one file, and a service of such a file."""
