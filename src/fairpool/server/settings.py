@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairpool.errors import DataError, shown
+from fairpool.server.single_sign_on.configured import ProviderSettings, has_passwords, provider_of
 
 DEFAULT_FOLDER = Path("fairpool-server")
 DATABASE_FILE = "database.sqlite"
@@ -50,6 +51,8 @@ class Settings:
             uses.
         client_seconds: So long a client may take for the head of a request, and for reading or
             sending what keeps others waiting.
+        provider: With which people sign in; None: there is none.
+        has_passwords: Whether people can sign in with passwords.
     """
 
     folder: Path
@@ -70,6 +73,8 @@ class Settings:
     check_seconds: float = 900.0
     check_bytes: int = 4096 * MEBIBYTE
     client_seconds: float = 20.0
+    provider: ProviderSettings | None = None
+    has_passwords: bool = True
 
     @classmethod
     def of(
@@ -87,6 +92,7 @@ class Settings:
         FAIRPOOL_COLLABORATION_MEBIBYTES the most of one upload, of a party and of a collaboration;
         FAIRPOOL_FREE_MEBIBYTES what is left of the disk; FAIRPOOL_UPLOADS_PER_HOUR how many a party
         sends; FAIRPOOL_CLIENT_SECONDS how long a slow client is waited for.
+        FAIRPOOL_OIDC_... name the provider of `single_sign_on.configured`.
 
         Args:
             folder: Where everything is kept.
@@ -97,6 +103,7 @@ class Settings:
         folder = folder.absolute()
         database = environment.get("FAIRPOOL_DATABASE") or f"sqlite:///{folder / DATABASE_FILE}"
         key_file = Path(environment.get("FAIRPOOL_UPLOADS_KEY") or folder / KEY_FILE).absolute()
+        provider = provider_of(environment)
         numbers = {name: _number(environment, name, words) for name, words in _NUMBERS.items()}
         return cls(
             folder=folder,
@@ -109,6 +116,8 @@ class Settings:
             free_bytes=numbers["FAIRPOOL_FREE_MEBIBYTES"] * MEBIBYTE,
             uploads_per_hour=numbers["FAIRPOOL_UPLOADS_PER_HOUR"],
             client_seconds=float(numbers["FAIRPOOL_CLIENT_SECONDS"]),
+            provider=provider,
+            has_passwords=has_passwords(environment, provider),
         )
 
     @property
