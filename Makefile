@@ -65,6 +65,13 @@ soak: $(READY) test-lowest
 fuzz: $(READY)
 	$(ONE_THREAD) FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m fuzz tests/fuzz
 
+# A provider for single sign-on, which the tests start: in an environment of its own, made when it is first needed.
+PROVIDER := .venv-provider
+$(PROVIDER)/.ready: tests/server/single_sign_on/requirements.txt
+	test -x $(PROVIDER)/bin/python || $(PYTHON) -m venv $(PROVIDER)
+	$(PROVIDER)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

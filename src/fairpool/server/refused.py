@@ -3,11 +3,15 @@
 from fairpool.errors import FairpoolError
 
 __all__ = [
+    "ArrivalOverError",
     "LinkOverError",
     "NoRoomError",
     "NotAllowedError",
     "NotFoundError",
+    "NotInvitedError",
     "NotSignedInError",
+    "ProviderAwayError",
+    "ProviderWrongError",
     "RefusedError",
     "TooLargeError",
     "TooManyError",
@@ -60,6 +64,30 @@ class LinkOverError(RefusedError):
         )
 
 
+class ProviderAwayError(RefusedError):
+    """The provider that people sign in with does not answer."""
+
+    status = 503
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} does not answer now; try again in a minute, and if it stays so, tell whoever"
+            " runs this service"
+        )
+
+
+class ProviderWrongError(RefusedError):
+    """The provider that people sign in with answers what cannot be believed."""
+
+    status = 502
+
+    def __init__(self, name: str, what: str) -> None:
+        super().__init__(
+            f"{name} gave an answer that cannot be believed ({what}); begin again, and if it stays"
+            " so, tell whoever runs this service"
+        )
+
+
 class TooLargeError(RefusedError):
     """More was sent than is taken."""
 
@@ -84,5 +112,23 @@ class TooManyError(RefusedError):
 
 class NotAllowedError(RefusedError):
     """A request that no page of the service makes, or one that is for browsers alone."""
+
+    status = 403
+
+
+class ArrivalOverError(RefusedError):
+    """Somebody comes back from a provider who did not go there, or has come back already."""
+
+    status = 410
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this sign-in was begun in another browser, was ended already, or took more than 10"
+            " minutes; begin again here, with cookies allowed"
+        )
+
+
+class NotInvitedError(RefusedError):
+    """The provider knows somebody whom nobody has invited here."""
 
     status = 403

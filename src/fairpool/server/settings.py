@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fairpool.errors import DataError, shown
 from fairpool.server.mail.configured import MailServer, mail_server
+from fairpool.server.single_sign_on.configured import ProviderSettings, has_passwords, provider_of
 
 DEFAULT_FOLDER = Path("fairpool-server")
 DEFAULT_ADDRESS = "http://127.0.0.1:8000"
@@ -63,6 +64,8 @@ class Settings:
             sending what keeps others waiting.
         mail: Where mail goes out; None: none is sent.
         metrics_token: Whoever shows it sees the metrics; None: whoever asks from this machine.
+        provider: With which people sign in; None: there is none.
+        has_passwords: Whether people can sign in with passwords.
     """
 
     folder: Path
@@ -85,6 +88,8 @@ class Settings:
     client_seconds: float = 20.0
     mail: MailServer | None = None
     metrics_token: str | None = field(default=None, repr=False)
+    provider: ProviderSettings | None = None
+    has_passwords: bool = True
 
     @classmethod
     def of(
@@ -106,7 +111,7 @@ class Settings:
         FAIRPOOL_MAIL_FROM how mail goes out (default: none does), FAIRPOOL_MAIL_SECONDS and
         FAIRPOOL_MAILS_A_DAY how much of it;
         FAIRPOOL_METRICS_TOKEN what whoever wants the metrics shows (default: who is on this machine
-        sees them).
+        sees them); FAIRPOOL_OIDC_... name the provider of `single_sign_on.configured`.
 
         Args:
             folder: Where everything is kept.
@@ -117,6 +122,7 @@ class Settings:
         folder = folder.absolute()
         database = environment.get("FAIRPOOL_DATABASE") or f"sqlite:///{folder / DATABASE_FILE}"
         key_file = Path(environment.get("FAIRPOOL_UPLOADS_KEY") or folder / KEY_FILE).absolute()
+        provider = provider_of(environment)
         numbers = {name: _number(environment, name, words) for name, words in _NUMBERS.items()}
         return cls(
             folder=folder,
@@ -135,6 +141,8 @@ class Settings:
                 most_a_day=numbers["FAIRPOOL_MAILS_A_DAY"],
             ),
             metrics_token=_metrics_token(environment),
+            provider=provider,
+            has_passwords=has_passwords(environment, provider),
         )
 
     @property

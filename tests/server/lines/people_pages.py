@@ -25,6 +25,11 @@ LINES = {
         for_all=True,
         form={"email": "operator@example.org", "password": "not the password"},
     ),
+    # Without a provider, which is how this service is set up, there are none of these.
+    "POST /sign-in/provider": line(EVERYBODY, 404, for_all=True, form={"next": ""}),
+    "GET /sign-in/provider/callback": line(EVERYBODY, 404, for_all=True),
+    "POST /account/provider": line(SIGNED_IN, 404, browser_only=True, form={"shown": "x"}),
+    "POST /account/provider/remove": line(SIGNED_IN, 404, browser_only=True),
     "POST /sign-out": line(SIGNED_IN, 303, browser_only=True),
     "GET /invitations/{secret}": line(EVERYBODY, for_all=True),
     "POST /invitations/{secret}": line(

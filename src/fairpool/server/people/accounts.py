@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from fairpool.errors import DataError, is_printable, shown
@@ -12,7 +12,7 @@ from fairpool.server.people.sessions import Opened
 from fairpool.server.refused import RefusedError, WrongPasswordError
 from fairpool.server.settings import Settings
 from fairpool.server.store.database import Database
-from fairpool.server.store.tables import Person, now
+from fairpool.server.store.tables import Identity, Person, now
 
 LONGEST_NAME = 100
 LONGEST_EMAIL = 254
@@ -73,6 +73,7 @@ def sign_in(
         host: Where it comes from.
         cookie: What the browser had so far, which is worth nothing afterwards.
     """
+    passwords.refuse_if_off(settings)
     email = email.strip().lower()
     subjects = throttle.of_sign_in(email, host)
     throttle.begin(database, subjects)
@@ -108,12 +109,8 @@ def change_password(
 
     Tokens stay: they are ended one by one.
     """
-    subjects = throttle.of_sign_in(person.email, host)
-    throttle.begin(database, subjects)
-    if not passwords.is_right(person.password, old):
-        raise WrongPasswordError("the password that you have is another one; type it again")
-    with database.transaction() as session:
-        throttle.succeeded(session, subjects)
+    passwords.refuse_if_off(settings)
+    show_password(database, person, password=old, host=host)
     if old == new:
         raise DataError("password: the new one is the old one; take another")
     passwords.refuse_unfit(new, email=person.email, name=person.name)
@@ -127,6 +124,16 @@ def change_password(
         return sessions.open_session(session, settings, found)
 
 
+def show_password(database: Database, person: Person, *, password: str, host: str) -> None:
+    """Have somebody who is signed in show once more who they are, before the account changes."""
+    subjects = throttle.of_sign_in(person.email, host)
+    throttle.begin(database, subjects)
+    if not passwords.is_right(person.password, password):
+        raise WrongPasswordError("the password that you have is another one; type it again")
+    with database.transaction() as session:
+        throttle.succeeded(session, subjects)
+
+
 def close_account(session: Session, person: Person) -> None:
     """Have no account any longer, after `members.leave_everywhere`.
 
@@ -135,6 +142,7 @@ def close_account(session: Session, person: Person) -> None:
     found = session.get_one(Person, person.id, with_for_update=True)
     sessions.close_all(session, found)
     tokens.revoke_all(session, found)
+    session.execute(delete(Identity).where(Identity.person_id == found.id))
     found.email = f"left:{found.id}"
     found.password = ""
     found.may_create = False

@@ -216,6 +216,11 @@ def look(session: Session, secret: str, *, alone: bool = False) -> Invited:
         raise LinkOverError
     if invitation.used or invitation.revoked or invitation.expires <= now():
         raise LinkOverError
+    return told(session, invitation)
+
+
+def told(session: Session, invitation: Invitation) -> Invited:
+    """What an invitation is to."""
     return Invited(
         invitation=invitation,
         collaboration=_of(session, Collaboration, invitation.collaboration_id),

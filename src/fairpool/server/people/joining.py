@@ -28,7 +28,7 @@ def accept(session: Session, person: Person, secret: str) -> Invited:
     invited = invitations.look(session, secret, alone=True)
     if found.left is not None:
         raise NotSignedInError("this account was closed meanwhile")
-    _join(session, found, invited)
+    join(session, found, invited)
     return invited
 
 
@@ -55,6 +55,7 @@ def accept_as_new(
         host: Where it comes from.
         cookie: What the browser had so far, which is worth nothing afterwards.
     """
+    passwords.refuse_if_off(settings)
     with database.reading() as session:
         invitations.look(session, secret)
     name, email = _fit(name, email, password)
@@ -65,7 +66,7 @@ def accept_as_new(
     with database.transaction() as session:
         invited = invitations.look(session, secret, alone=True)
         person = _added(session, Person(email=email, name=name, password=kept))
-        _join(session, person, invited)
+        join(session, person, invited)
         throttle.succeeded(session, subjects)
         opened = sessions.open_session(session, settings, person, instead_of=cookie)
         return Entered(person=person, opened=opened)
@@ -104,12 +105,21 @@ def _fit(name: str, email: str, password: str) -> tuple[str, str]:
     return name, email
 
 
-def _join(session: Session, person: Person, invited: Invited) -> None:
-    """Make somebody what they were invited as, and the invitation used."""
+def join(
+    session: Session, person: Person, invited: Invited, *, verified: str | None = None
+) -> None:
+    """Make somebody what they were invited as, and the invitation used.
+
+    Args:
+        session: Open; the invitation and the person are nobody else's until it ends.
+        person: Who.
+        invited: As what.
+        verified: An address besides the account's, which a provider has verified.
+    """
     invitation = invited.invitation
     if invited.is_reset:
         raise LinkOverError
-    if invitation.email is not None and invitation.email != person.email:
+    if invitation.email is not None and invitation.email not in (person.email, verified):
         raise RefusedError(
             "this invitation is for another e-mail address; use the address that it was sent to,"
             " or ask for an invitation without one"

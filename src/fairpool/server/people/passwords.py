@@ -7,6 +7,8 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from fairpool.errors import DataError
+from fairpool.server.refused import NotAllowedError
+from fairpool.server.settings import Settings
 
 SHORTEST = 12
 LONGEST = 200
@@ -50,6 +52,14 @@ def refuse_unfit(password: str, *, email: str, name: str) -> None:
     known = {email.casefold(), email.split("@")[0].casefold() * 2, name.casefold()}
     if password.casefold() in known:
         raise DataError("password: it is your name or e-mail address; take another")
+
+
+def refuse_if_off(settings: Settings) -> None:
+    """Refuse whatever is about passwords, where people sign in at a provider alone."""
+    if not settings.has_passwords and settings.provider is not None:
+        raise NotAllowedError(
+            f"this service has no passwords; sign in with {settings.provider.name}"
+        )
 
 
 def is_right(kept: str | None, password: str) -> bool:

@@ -48,6 +48,7 @@ def reset_password(
         password: As it was typed.
         cookie: What the browser had so far, which is worth nothing afterwards.
     """
+    passwords.refuse_if_off(settings)
     with database.reading() as session:
         email = _account_of(session, secret)
         person = by_email(session, email)

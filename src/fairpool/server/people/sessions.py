@@ -1,7 +1,7 @@
 """Browsers that are signed in: each has a random cookie, of which the hash is kept."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -26,7 +26,12 @@ class Opened:
 
 
 def open_session(
-    session: Session, settings: Settings, person: Person, *, instead_of: str | None = None
+    session: Session,
+    settings: Settings,
+    person: Person,
+    *,
+    instead_of: str | None = None,
+    until: datetime | None = None,
 ) -> Opened:
     """A new session of somebody who has just shown who they are.
 
@@ -36,15 +41,18 @@ def open_session(
         person: Who.
         instead_of: The cookie that the browser had so far, which is worth nothing afterwards:
             somebody else may have put it there.
+        until: Then it ends, however much it is used: whoever said who this is is asked again.
     """
     if instead_of:
         close(session, digest_of(instead_of))
     cookie = new_secret()
+    expires = now() + timedelta(hours=settings.session_hours)
     kept = BrowserSession(
         digest=digest_of(cookie),
         person_id=person.id,
         form_token=new_secret(),
-        expires=now() + timedelta(hours=settings.session_hours),
+        expires=expires if until is None else min(expires, until),
+        until=until,
     )
     session.execute(delete(BrowserSession).where(BrowserSession.expires < now()))
     session.add(kept)
@@ -87,6 +95,8 @@ def prolong(session: Session, settings: Settings, digest: str) -> None:
     lasting = timedelta(hours=settings.session_hours)
     kept.seen = now()
     kept.expires = min(now() + lasting, kept.created + LONGEST * lasting)
+    if kept.until is not None:
+        kept.expires = min(kept.expires, kept.until)
 
 
 def of_person(session: Session, person: Person) -> list[BrowserSession]:

@@ -191,6 +191,37 @@ class BrowserSession(Base):
     created: Mapped[datetime] = mapped_column(default=now)
     seen: Mapped[datetime] = mapped_column(default=now)
     expires: Mapped[datetime]
+    until: Mapped[datetime | None] = mapped_column(default=None)  # however much it is used
+
+
+class Identity(Base):
+    """Who somebody is at a provider that they sign in with: issuer and subject, nothing else."""
+
+    __tablename__ = "identities"
+    __table_args__ = (
+        UniqueConstraint("issuer", "subject"),
+        UniqueConstraint("person_id", "issuer"),
+    )
+    id: Mapped[str] = _identity()
+    person_id: Mapped[str] = _to("people.id")
+    issuer: Mapped[str] = mapped_column(String(500))
+    subject: Mapped[str] = mapped_column(String(255))
+    created: Mapped[datetime] = mapped_column(default=now)
+    seen: Mapped[datetime] = mapped_column(default=now)  # the provider's last word
+
+
+class Arrival(Base):
+    """A sign-in that was begun at a provider, and is to be ended by the same browser, once."""
+
+    __tablename__ = "arrivals"
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    browser: Mapped[str] = mapped_column(String(64))
+    source: Mapped[str] = mapped_column(String(80), index=True)  # "from:IP"
+    wanted: Mapped[str] = mapped_column(String(500))
+    # Not held fast: invitations that are over may go.
+    invitation_id: Mapped[str | None] = mapped_column(String(32), default=None)
+    person_id: Mapped[str | None] = _to("people.id", nullable=True)  # whose account is linked
+    expires: Mapped[datetime]
 
 
 class ApiToken(Base):

@@ -8,6 +8,8 @@ from fastapi import FastAPI
 
 from fairpool.__about__ import __version__
 from fairpool.server.settings import Settings
+from fairpool.server.single_sign_on.configured import CALLBACK
+from fairpool.server.single_sign_on.provider import Provider
 from fairpool.server.store.database import Database
 from fairpool.server.web import api, errors, pages, watching
 from fairpool.server.web.bodies import BodyLimits
@@ -48,6 +50,9 @@ def create_app(settings: Settings, database: Database) -> FastAPI:
     app.state.settings = settings
     app.state.database = database
     app.state.demo = None  # or where one can be somebody else
+    app.state.provider = None
+    if settings.provider is not None:
+        app.state.provider = Provider(settings.provider, settings.address + CALLBACK)
     app.state.uploads = Uploads(settings.uploads_at_once)
     errors.add_handlers(app)
     app.state.measures = Measures(database)

@@ -26,7 +26,7 @@ from fastapi import Depends, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 
-from fairpool.server.people import sessions, tokens
+from fairpool.server.people import identities, sessions, tokens
 from fairpool.server.people.secret_words import is_same
 from fairpool.server.refused import NotAllowedError, NotSignedInError
 from fairpool.server.settings import Settings
@@ -154,7 +154,7 @@ def _shown(
 ) -> SignedIn | None:
     """Who shows a valid token or cookie; a token alone counts where both are sent."""
     if "authorization" in request.headers:
-        return None if bearer is None else _by_token(database, bearer.credentials)
+        return None if bearer is None else _by_token(database, settings, bearer.credentials)
     cookie = cookie_of(request)
     if not cookie:
         return None
@@ -169,12 +169,15 @@ def _shown(
     return SignedIn(person=person, session=kept)
 
 
-def _by_token(database: Database, secret: str) -> SignedIn | None:
+def _by_token(database: Database, settings: Settings, secret: str) -> SignedIn | None:
     with database.reading() as session:
         found = tokens.find(session, secret)
     if found is None:
         return None
     token, person = found
+    with database.reading() as session:
+        if not identities.is_confirmed(session, settings, person):
+            return None
     if tokens.is_due(token):
         with database.transaction() as session:
             tokens.note_use(session, token.id)

@@ -19,6 +19,7 @@ from fairpool.server.web.pages import (
     results,
     rounds,
     signing_in,
+    single_sign_on,
     terms,
     visible,
 )
@@ -27,7 +28,16 @@ from fairpool.server.web.pages import (
 def routers() -> Iterator[APIRouter]:
     """Of all files."""
     # "/collaborations/new" comes before what could be called so.
-    for file in (signing_in, joining, account, overview, creating, collaboration, people):
+    for file in (
+        signing_in,
+        single_sign_on,
+        joining,
+        account,
+        overview,
+        creating,
+        collaboration,
+        people,
+    ):
         yield file.router
     for file in (draft, terms, rounds, files, results, history, auditor, changes, visible):
         yield file.router

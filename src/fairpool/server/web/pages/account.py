@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, Response
 from fairpool.errors import FairpoolError
 from fairpool.server.consortia import members
 from fairpool.server.mail.choice import choose
-from fairpool.server.people import accounts, sessions, tokens
+from fairpool.server.people import accounts, identities, sessions, tokens
 from fairpool.server.refused import RefusedError
 from fairpool.server.store.database import Database
 from fairpool.server.web.pages.account_views import (
@@ -27,6 +27,7 @@ from fairpool.server.web.signed_in import (
     Visitor,
     clear_cookie,
     set_cookie,
+    settings_of,
 )
 
 router = page_router()
@@ -40,7 +41,7 @@ def show_account_page(
     request: Request, browser: CurrentBrowser, database: CurrentDatabase
 ) -> HTMLResponse:
     """One's own account."""
-    return _page(request, browser, database)
+    return account_page(request, browser, database)
 
 
 @router.post(HERE + "/name")
@@ -55,7 +56,7 @@ def change_name(
         with database.transaction() as session:
             accounts.rename(session, browser.person, name)
     except FairpoolError as error:
-        return _page(request, browser, database, refusal=Refusal.of(error))
+        return account_page(request, browser, database, refusal=Refusal.of(error))
     return see_other(HERE, "name")
 
 
@@ -71,7 +72,7 @@ def change_mail(
         with database.transaction() as session:
             choose(session, browser.person, mail)
     except FairpoolError as error:
-        return _page(request, browser, database, refusal=Refusal.of(error))
+        return account_page(request, browser, database, refusal=Refusal.of(error))
     return see_other(HERE, "saved")
 
 
@@ -91,7 +92,7 @@ def change_own_password(
             database, settings, browser.person, old=old, new=password, host=visit.host
         )
     except FairpoolError as error:
-        return _page(request, browser, database, refusal=Refusal.of(error))
+        return account_page(request, browser, database, refusal=Refusal.of(error))
     response = see_other(HERE, "password")
     set_cookie(response, settings, opened.cookie)
     return response
@@ -109,9 +110,9 @@ def make_own_token(
         with database.transaction() as session:
             token, secret = tokens.make(session, browser.person, name=label, days=TOKEN_DAYS)
     except FairpoolError as error:
-        return _page(request, browser, database, refusal=Refusal.of(error))
+        return account_page(request, browser, database, refusal=Refusal.of(error))
     fresh = FreshToken(name=token.name, secret=secret)
-    return _page(request, browser, database, fresh=fresh)
+    return account_page(request, browser, database, fresh=fresh)
 
 
 @router.post(HERE + "/tokens/{token_id}/revoke")
@@ -146,13 +147,13 @@ def close_own_account(
         with database.transaction() as session:
             members.leave_service(session, browser.person)
     except FairpoolError as error:
-        return _page(request, browser, database, refusal=Refusal.of(error))
+        return account_page(request, browser, database, refusal=Refusal.of(error))
     response = see_other("/sign-in", "account-closed")
     clear_cookie(response, settings)
     return response
 
 
-def _page(
+def account_page(
     request: Request,
     browser: SignedIn,
     database: Database,
@@ -160,10 +161,15 @@ def _page(
     refusal: Refusal | None = None,
     fresh: FreshToken | None = None,
 ) -> HTMLResponse:
+    """One's own account, and why something was not done."""
+    settings = settings_of(request)
     assert browser.session is not None
     with database.reading() as session:
         own_tokens = tokens.of_person(session, browser.person)
         browsers = sessions.of_person(session, browser.person)
+        linked = settings.provider is not None and (
+            identities.of_person(session, browser.person, settings.provider.issuer) is not None
+        )
     return page(
         "account",
         request,
@@ -173,6 +179,8 @@ def _page(
         mail=mail_choices(browser.person.mail),
         sends_mail=request.app.state.settings.mail is not None,
         days=TOKEN_DAYS,
+        has_password=settings.has_passwords and bool(browser.person.password),
+        is_linked=linked,
         tokens=[
             TokenLine(
                 name=token.name,

@@ -12,7 +12,7 @@ from fairpool.server.consortia.who import Who
 from fairpool.server.refused import NotFoundError, NotSignedInError, RefusedError, TooManyError
 from fairpool.server.web.errors import UNUSABLE
 from fairpool.server.web.pages.views import Heading, Signed
-from fairpool.server.web.signed_in import SignedIn
+from fairpool.server.web.signed_in import SignedIn, settings_of
 from fairpool.server.web.templating import rendered
 
 SAID = {
@@ -25,6 +25,7 @@ SAID = {
     "invited": "The link is made.",
     "joined": "You take part now.",
     "left": "You take part in it no longer.",
+    "linked": "From now on you can sign in with it.",
     "name": "You are called so from now on.",
     "password": "The password is changed, and all other browsers are signed out.",
     "proposed": "The terms are proposed. Each party finds them on its own page.",
@@ -37,6 +38,7 @@ SAID = {
     "signed": "What you signed is kept with the round.",
     "signed-out": "You are signed out.",
     "submitted": "Submitted. You can withdraw it until the operator closes the round.",
+    "unlinked": "You sign in with it no longer.",
     "uploaded": "The file has arrived.",
     "withdrawn": "Withdrawn. It takes no part.",
 }
@@ -108,12 +110,15 @@ def page(
         values: What the template puts into place.
     """
     notice = SAID.get(request.query_params.get("said", ""))
+    settings = settings_of(request)
     text = rendered(
         f"{template}.html",
         signed=None if signed_in is None else signed_of(signed_in),
         notice=None if refusal else notice,
         problems=refusal.problems if refusal else (),
         demo=request.app.state.demo,
+        provider=None if settings.provider is None else settings.provider.name,
+        has_passwords=settings.has_passwords,
         **values,
     )
     if refusal is None:

@@ -36,8 +36,8 @@ def show_first_page() -> RedirectResponse:
 def show_sign_in(request: Request, signed_in: MaybeSignedIn, next: str = "") -> Response:  # noqa: A002
     """The page for signing in."""
     if signed_in is not None:
-        return see_other(_where(next))
-    return _page(request, wanted=next)
+        return see_other(after(next))
+    return sign_in_page(request, wanted=next)
 
 
 @router.post("/sign-in")
@@ -61,8 +61,8 @@ def sign_in(
             cookie=visit.cookie,
         )
     except FairpoolError as error:
-        return _page(request, wanted=next, email=email, refusal=Refusal.of(error))
-    response = see_other(_where(next))
+        return sign_in_page(request, wanted=next, email=email, refusal=Refusal.of(error))
+    response = see_other(after(next))
     set_cookie(response, settings, entered.opened.cookie)
     return response
 
@@ -79,14 +79,16 @@ def sign_out(
     return response
 
 
-def _where(wanted: str) -> str:
+def after(wanted: str) -> str:
+    """Where somebody goes who has signed in."""
     path = own_path(wanted)
     return HOME if path == "/" else path
 
 
-def _page(
+def sign_in_page(
     request: Request, *, wanted: str, email: str = "", refusal: Refusal | None = None
 ) -> HTMLResponse:
+    """The page for signing in, and why it was not done."""
     return page(
         "sign_in",
         request,
