@@ -14,6 +14,8 @@ SCHEMAS = {
     people.Account: "Account",
     people.Part: "Part",
     people.Member: "ShownMember",
+    people.Replaced: "ShownReplaced",
+    people.Collaboration: "ShownCollaboration",
     people.Party: "ShownParty",
     people.Invitation: "OpenInvitation",
     people.MadeInvitation: "MadeInvitation",
@@ -41,6 +43,7 @@ SCHEMAS = {
 LEFT_OUT = {
     "Found": {"more_columns", "receipt"},
     "NewlyMade": {"form"},
+    "ShownCollaboration": {"id", "name", "party", "role"},
     "ShownDraft": {"form"},
     "WhatFor": {"email", "expires", "is_reset"},
 }

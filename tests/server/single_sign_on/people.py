@@ -21,7 +21,7 @@ SESSION = "fairpool"
 def invite(service: Service, clinics: Consortium, email: str | None = None) -> str:
     """The link of an invitation for the north, which can be for one address alone."""
     with service.database.transaction() as session:
-        who = require(session, clinics.operator, clinics.collaboration.id, alone=True)
+        who = require(session, clinics.of_north, clinics.collaboration.id, alone=True)
         _, secret = invitations.invite(
             session,
             service.settings,

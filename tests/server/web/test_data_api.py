@@ -67,6 +67,7 @@ def test_a_collaboration_is_begun_by_a_name_a_text_or_a_form(
         "party": None,
         "round": None,
         "state": None,
+        "replaced": [],
     }
     parties = program.get(f"{API}/{filled['id']}/parties").json()
     assert [party["name"] for party in parties] == ["A", "B"]

@@ -109,7 +109,7 @@ def _secret(environment: Mapping[str, str]) -> str:
     path = Path(str(file))
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
-        text = path.read_text().strip()
+        text = path.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is no text"
         raise DataError(f"{SECRET_FILE}: {path}: it cannot be read ({why})") from None
