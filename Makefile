@@ -37,7 +37,7 @@ plain-install: $(READY)
 LOWEST := .venv-lowest
 LOWEST_TESTS ?= tests/test_pages.py tests/test_readme.py tests/test_command.py tests/test_cluster.py tests/values tests/rewards tests/exchange tests/tables tests/consortium/test_reading.py tests/consortium/test_streaming.py src/fairpool
 test-lowest: $(LOWEST)/.ready
-	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n $(JOBS) --dist worksteal -W ignore::DeprecationWarning $(LOWEST_TESTS)
+	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n $(JOBS) --dist worksteal -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning $(LOWEST_TESTS)
 
 $(LOWEST)/.ready: pyproject.toml tests/support/lowest.py
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
